@@ -17,8 +17,10 @@ double unit_interval(uint32_t high, uint32_t low) {
 }
 
 // The two numbers of counter block `block`.
-std::array<double, 2> pair(uint64_t seed, uint64_t image, uint32_t draw, uint32_t block, bool gaussian) {
-  const auto word = philox({block, draw, static_cast<uint32_t>(image), static_cast<uint32_t>(image >> 32)}, seed);
+std::array<double, 2> pair(
+    uint64_t seed, uint64_t image, uint32_t draw, uint32_t block, bool gaussian) {
+  const auto word =
+      philox({block, draw, static_cast<uint32_t>(image), static_cast<uint32_t>(image >> 32)}, seed);
   const double u = unit_interval(word[0], word[1]);
   const double v = unit_interval(word[2], word[3]);
   if (!gaussian) return {u, v};
@@ -66,7 +68,10 @@ Tensor Rng::uniform(const Shape& shape, const at::TensorOptions& options) {
 Tensor Rng::draw(const Shape& shape, const at::TensorOptions& options, bool gaussian) {
   const bool one_stream = images() == 1;
   check(one_stream || (!shape.empty() && shape[0] == images()),
-        "Rng: a draw for ", images(), " images cannot have the shape ", to_string(shape));
+        "Rng: a draw for ",
+        images(),
+        " images cannot have the shape ",
+        to_string(shape));
   const Tensor numbers = at::empty(shape, at::kDouble);
   const int64_t per_image = numbers.numel() / images();
   const int64_t pairs = (per_image + 1) / 2;
@@ -75,7 +80,11 @@ Tensor Rng::draw(const Shape& shape, const at::TensorOptions& options, bool gaus
     for (int64_t i = begin; i < end; ++i) {
       const int64_t image = i / pairs;
       const int64_t block = i % pairs;
-      const auto two = pair(seed_, images_[static_cast<size_t>(image)], draws_, static_cast<uint32_t>(block), gaussian);
+      const auto two = pair(seed_,
+                            images_[static_cast<size_t>(image)],
+                            draws_,
+                            static_cast<uint32_t>(block),
+                            gaussian);
       double* at = out + image * per_image + 2 * block;
       at[0] = two[0];
       if (2 * block + 1 < per_image) at[1] = two[1];

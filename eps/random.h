@@ -1,9 +1,9 @@
 // Random numbers: one counter-based stream per image.
 //
-// Number i of draw j for image n is a pure function of (seed, n, j, i): Philox4x32-10 (Salmon et al.
-// 2011) on the counter (i, j, n) under the key `seed`. So an image's noise does not depend on the
-// batch it is in, on its neighbours or on the number of processes; and since the numbers are always
-// made on the CPU, in float64, it is the same noise on every device and for every dtype.
+// Number i of draw j for image n is a pure function of (seed, n, j, i): Philox4x32-10 (Salmon et
+// al. 2011) on the counter (i, j, n) under the key `seed`. So an image's noise does not depend on
+// the batch it is in, on its neighbours or on the number of processes; and since the numbers are
+// always made on the CPU, in float64, it is the same noise on every device and for every dtype.
 #pragma once
 
 #include <array>

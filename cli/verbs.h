@@ -1,0 +1,10 @@
+// The verbs of the program: each function, in the file of its name, adds one to the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace eps::cli {
+
+void add_list(CLI::App& app);
+
+}  // namespace eps::cli
