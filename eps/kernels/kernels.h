@@ -1,0 +1,46 @@
+// Proximal maps of the commonest operators as single passes over memory, on the CPU.
+//
+// The pivot is asked for at every step of every sampler; written with tensor operations it costs
+// several passes and allocations. Each function here computes argmin_x |y - A x|^2 + lambda |x -
+// z|^2 for contiguous float32 or float64 batches. Anything else (CUDA, autograd, strides) takes the
+// general way through tensor operations, which also says what the right answer is (kernels_test).
+#pragma once
+
+#include "eps/core.h"
+
+namespace eps::kernels {
+
+// May the functions below be used on these tensors: same floating dtype, CPU, contiguous, no
+// autograd, the same number of images?
+bool plain(const Tensor& z, const Tensor& y);
+
+// lambda of each image: 1 or N numbers.
+std::vector<double> values(const Tensor& lambda);
+
+// mask: uint8, (N or 1, 1, H, W).
+Tensor mask_proximal(const Tensor& z,
+                     const Tensor& y,
+                     const Tensor& mask,
+                     const std::vector<double>& lambda);
+
+// s x s average pooling.
+Tensor pool_proximal(const Tensor& z,
+                     const Tensor& y,
+                     int64_t s,
+                     const std::vector<double>& lambda);
+
+// Circular convolution, for heights and widths that are powers of 2, at least 16.
+class CircularProximal {
+ public:
+  static bool supports(int64_t height, int64_t width);
+
+  // transfer: complex128 (B, 1, H, W), the full 2-D transform of the kernel, B = 1 or N.
+  explicit CircularProximal(const Tensor& transfer);
+  Tensor operator()(const Tensor& z, const Tensor& y, const std::vector<double>& lambda) const;
+
+ private:
+  Tensor float_,
+      double_;  // (2, B, W, H): real and imaginary part, in the order the transform leaves
+};
+
+}  // namespace eps::kernels

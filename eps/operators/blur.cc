@@ -1,0 +1,104 @@
+// Circular convolution with transfer function h: multiplication by h in the Fourier domain.
+#include "eps/operators/blur.h"
+
+#include "eps/operators.h"
+
+namespace eps {
+namespace {
+
+Tensor forward(const Tensor& x) { return at::fft_rfft2(x); }
+Tensor inverse(const Tensor& x_hat, const Shape& size) {
+  return at::fft_irfft2(x_hat, at::IntArrayRef(size));
+}
+
+// The kernel on an H x W canvas, its origin (index size/2) at pixel (0, 0).
+Tensor on_canvas(const Tensor& kernel, int64_t height, int64_t width) {
+  const int64_t kh = kernel.size(1), kw = kernel.size(2);
+  Tensor canvas = at::zeros({kernel.size(0), 1, height, width}, kernel.options());
+  canvas.slice(2, 0, kh).slice(3, 0, kw).copy_(kernel.unsqueeze(1));
+  return at::roll(canvas, {-(kh / 2), -(kw / 2)}, {2, 3});
+}
+
+}  // namespace
+
+CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
+    : kernel_(kernel.to(at::kDouble)), size_{height, width} {
+  const Tensor h = forward(on_canvas(kernel_, height, width));
+  // Zeros of h come out of the FFT as rounding. Make them zeros: they are outside the range of A,
+  // and their inverse must be 0 at lambda = 0, not 1e16.
+  const Tensor magnitude = h.abs();
+  const Tensor zero = magnitude <= 1e-14 * magnitude.amax({-2, -1}, true);
+  transfer_ = h.masked_fill(zero, 0);
+  outside_range_ = zero.to(at::kDouble);
+  if (transfer_.device().is_cpu() && kernels::CircularProximal::supports(height, width)) {
+    // The half that rfft2 leaves out mirrors the one it gives: h(-k) = conj(h(k)).
+    const Tensor mirrored = at::roll(transfer_.slice(3, 1, width / 2).flip({2, 3}), 1, 2).conj();
+    fast_proximal_.emplace(at::cat({transfer_, mirrored}, 3));
+  }
+}
+
+Tensor CircularBlur::transfer(const Tensor& like) const {
+  check(like.size(2) == size_[0] && like.size(3) == size_[1],
+        "blur: made for images of ",
+        to_string(size_),
+        ", got ",
+        like.size(2),
+        " x ",
+        like.size(3),
+        " pixels");
+  return transfer_.to(like.device(),
+                      like.scalar_type() == at::kDouble ? at::kComplexDouble : at::kComplexFloat);
+}
+
+// conj(h) / (|h|^2 + lambda), and 0 where h = 0 even if lambda is 0.
+Tensor CircularBlur::ridge_transfer(const Tensor& h,
+                                    const Tensor& lambda,
+                                    const Tensor& like) const {
+  const Tensor power = at::real(h).square() + at::imag(h).square();
+  return h.conj() / (power + per_sample(lambda, power) + outside_range_.to(like.options()));
+}
+
+Tensor CircularBlur::apply(const Tensor& x) const {
+  return inverse(forward(x) * transfer(x), size_);
+}
+
+Tensor CircularBlur::adjoint(const Tensor& y) const {
+  return inverse(forward(y) * transfer(y).conj(), size_);
+}
+
+Tensor CircularBlur::ridge(const Tensor& r, const Tensor& lambda) const {
+  return inverse(forward(r) * ridge_transfer(transfer(r), lambda, r), size_);
+}
+
+Tensor CircularBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
+  if (fast_proximal_ && kernels::plain(z, y)) {
+    transfer(z);  // checks the size
+    return (*fast_proximal_)(z, y, kernels::values(lambda));
+  }
+  // z_hat + conj(h) (y_hat - h z_hat) / (|h|^2 + lambda): two transforms forward, one back.
+  const Tensor h = transfer(z);
+  const Tensor residual = at::addcmul(forward(y), forward(z), h, -1);
+  return z + inverse(residual * ridge_transfer(h, lambda, z), size_);
+}
+
+Tensor CircularBlur::filter(const Tensor& x, const EigenvalueMap& f) const {
+  const Tensor h = transfer(x);
+  return inverse(forward(x) * f(at::real(h).square() + at::imag(h).square()), size_);
+}
+
+Operator circular_blur(const Tensor& kernel, int64_t height, int64_t width) {
+  check(kernel.dim() == 3, "blur: a kernel is N x kh x kw, got ", to_string(kernel.sizes()));
+  check(kernel.size(1) <= height && kernel.size(2) <= width,
+        "blur: a kernel of ",
+        kernel.size(1),
+        " x ",
+        kernel.size(2),
+        " does not fit an image of ",
+        height,
+        " x ",
+        width,
+        " pixels");
+  return std::make_shared<CircularBlur>(kernel, height, width);
+}
+
+}  // namespace eps

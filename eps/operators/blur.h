@@ -1,0 +1,46 @@
+// Circular convolution, diagonal in the Fourier basis. Its own header, as blur_pool builds on it.
+#pragma once
+
+#include <optional>
+
+#include "eps/kernels/kernels.h"
+#include "eps/operator.h"
+#include "eps/spec.h"
+
+namespace eps {
+
+class CircularBlur final : public LinearOperator {
+ public:
+  CircularBlur(const Tensor& kernel, int64_t height, int64_t width);
+
+  Tensor apply(const Tensor& x) const override;
+  Tensor adjoint(const Tensor& y) const override;
+  Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
+  Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override;
+  Basis basis() const override { return Basis::fourier; }
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
+  Tensor picture(const Tensor& y) const override { return y; }
+  std::map<std::string, Tensor> parameters() const override { return {{"kernel", kernel_}}; }
+  int64_t batch() const override { return kernel_.size(0); }
+
+  const Tensor& kernel() const { return kernel_; }
+  int64_t height() const { return size_[0]; }
+  int64_t width() const { return size_[1]; }
+
+  // The transfer function h, (N or 1, 1, H, W/2 + 1), in the complex dtype that goes with `like`.
+  Tensor transfer(const Tensor& like) const;
+
+ private:
+  Tensor ridge_transfer(const Tensor& h, const Tensor& lambda, const Tensor& like) const;
+
+  const Tensor kernel_;   // (N or 1, kh, kw)
+  const Shape size_;      // H, W
+  Tensor transfer_;       // complex128
+  Tensor outside_range_;  // 1 where h is 0, else 0
+  std::optional<kernels::CircularProximal> fast_proximal_;
+};
+
+// The kernels that a spec of the blur family describes, one per image where they are drawn.
+Tensor gaussian_kernels(const Spec& spec, const Tensor& like, Rng& rng);
+
+}  // namespace eps

@@ -1,0 +1,92 @@
+// Blur, then average pooling: A = P H. A A' is a circular convolution on the small grid.
+//
+// Pooling is a box blur (transfer b) followed by taking every s-th pixel, so A A' is diagonal in
+// the small Fourier basis, its eigenvalue g(k) the mean of |h b|^2 over the s^2 frequencies that
+// alias to k. Hence ridge(r) = A' (g + lambda)^{-1} r: one small transform each way, and no
+// division by lambda.
+#include "eps/operators.h"
+#include "eps/operators/blur.h"
+#include "eps/task.h"
+
+namespace eps {
+namespace {
+
+class BlurPool final : public LinearOperator {
+ public:
+  BlurPool(const Tensor& kernel, int64_t height, int64_t width, int64_t factor)
+      : blur_(kernel, height, width),
+        pool_(average_pool(factor)),
+        size_{height / factor, width / factor} {
+    // A' sends the small image's unit impulse to its row of A; A brings back the kernel of A A'.
+    Tensor impulse = at::zeros({1, 1, size_[0], size_[1]}, kernel.options().dtype(at::kDouble));
+    impulse.select(3, 0).select(2, 0).fill_(1);
+    gram_ = at::real(at::fft_rfft2(apply(adjoint(impulse)))).clamp_min(0);
+    gram_ = gram_.masked_fill(gram_ <= 1e-14 * gram_.amax({-2, -1}, true), 0);
+  }
+
+  Tensor apply(const Tensor& x) const override { return pool_->apply(blur_.apply(x)); }
+  Tensor adjoint(const Tensor& y) const override { return blur_.adjoint(pool_->adjoint(y)); }
+
+  Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
+    const Tensor g = gram_.to(r.options());
+    return adjoint(in_fourier(r, (g > 0) / (g + per_sample(lambda, g) + (g == 0))));
+  }
+
+  // f(A'A) = f(0) I + A' q(AA') A with q(g) = (f(g) - f(0)) / g.
+  Basis basis() const override { return Basis::isometry; }
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
+    const Tensor g = gram_.to(x.options());
+    const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));
+    const Tensor q = (g > 0) * (f(g) - at_zero) / (g + (g == 0));
+    return at_zero * x + adjoint(in_fourier(apply(x), q));
+  }
+
+  Tensor picture(const Tensor& y) const override { return pool_->picture(y); }
+  std::map<std::string, Tensor> parameters() const override { return blur_.parameters(); }
+  int64_t batch() const override { return blur_.batch(); }
+
+ private:
+  Tensor in_fourier(const Tensor& y, const Tensor& multiplier) const {
+    return at::fft_irfft2(at::fft_rfft2(y) * multiplier, at::IntArrayRef(size_));
+  }
+
+  const CircularBlur blur_;
+  const Operator pool_;
+  const Shape size_;  // of y
+  Tensor gram_;       // eigenvalues of A A', (N or 1, 1, H/s, W/s/2 + 1)
+};
+
+Operator make(const Spec& spec, const Tensor& like, Rng& rng) {
+  return blur_pool(gaussian_kernels(spec, like, rng).to(like.device()),
+                   like.size(2),
+                   like.size(3),
+                   spec.integer("factor", 1, 1 << 20));
+}
+
+EPS_OPERATOR({.name = "blur_pool",
+              .summary = "Gaussian blur, then average pooling (also: any blur | super_resolution)",
+              .example = "blur_pool:std=1,size=7,factor=2",
+              .fields = {{"std", "1", "standard deviation in pixels; a..b draws one per image"},
+                         {"size", "11", "kernel size in pixels"},
+                         {"factor", "4", "block size; must divide height and width"}},
+              .make = make,
+              .image_shape = [](const Spec& spec, const Shape& y) {
+                return image_shape_of("super_resolution:factor=" + spec.text("factor"), y);
+              }});
+
+}  // namespace
+
+Operator blur_pool(const Tensor& kernel, int64_t height, int64_t width, int64_t factor) {
+  check(factor >= 1 && height % factor == 0 && width % factor == 0,
+        "blur_pool: factor=",
+        factor,
+        " does not divide an image of ",
+        height,
+        " x ",
+        width,
+        " pixels");
+  circular_blur(kernel, height, width);  // checks the kernel
+  return std::make_shared<BlurPool>(kernel, height, width, factor);
+}
+
+}  // namespace eps

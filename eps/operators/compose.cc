@@ -1,0 +1,113 @@
+// Composition and stacking of operators; their ridge is conjugate gradients, but for blur then
+// pool.
+#include "eps/operators.h"
+#include "eps/operators/blur.h"
+#include "eps/operators/pooling.h"
+
+namespace eps {
+namespace {
+
+class Composition final : public LinearOperator {
+ public:
+  Composition(Operator first, Operator second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  Tensor apply(const Tensor& x) const override { return second_->apply(first_->apply(x)); }
+  Tensor adjoint(const Tensor& y) const override { return first_->adjoint(second_->adjoint(y)); }
+  Tensor measured(const Tensor& y) const override { return second_->measured(y); }
+  std::map<std::string, Tensor> parameters() const override {
+    std::map<std::string, Tensor> all;
+    for (const auto& [name, value] : first_->parameters()) all["first." + name] = value;
+    for (const auto& [name, value] : second_->parameters()) all["second." + name] = value;
+    return all;
+  }
+  int64_t batch() const override { return std::max(first_->batch(), second_->batch()); }
+
+ private:
+  const Operator first_, second_;
+};
+
+class Stack final : public LinearOperator {
+ public:
+  Stack(std::vector<Operator> parts, const Shape& image) : parts_(std::move(parts)) {
+    for (const Operator& part : parts_)
+      shapes_.push_back(part->apply(at::zeros(image, at::kDouble)).sizes().vec());
+  }
+
+  Tensor apply(const Tensor& x) const override {
+    std::vector<Tensor> all;
+    for (const Operator& part : parts_) all.push_back(part->apply(x).flatten(1));
+    return at::cat(all, 1);
+  }
+  Tensor adjoint(const Tensor& y) const override {
+    Tensor sum;
+    for_each_part(y, [&](const LinearOperator& part, const Tensor& own) {
+      const Tensor image = part.adjoint(own);
+      sum = sum.defined() ? sum + image : image;
+    });
+    return sum;
+  }
+  Tensor measured(const Tensor& y) const override {
+    std::vector<Tensor> all;
+    for_each_part(y, [&](const LinearOperator& part, const Tensor& own) {
+      all.push_back(part.measured(own).flatten(1));
+    });
+    return at::cat(all, 1);
+  }
+  std::map<std::string, Tensor> parameters() const override {
+    std::map<std::string, Tensor> all;
+    for (size_t i = 0; i < parts_.size(); ++i)
+      for (const auto& [name, value] : parts_[i]->parameters())
+        all[std::to_string(i) + "." + name] = value;
+    return all;
+  }
+  int64_t batch() const override {
+    int64_t most = 1;
+    for (const Operator& part : parts_) most = std::max(most, part->batch());
+    return most;
+  }
+
+ private:
+  template <class Visit>
+  void for_each_part(const Tensor& y, const Visit& visit) const {
+    int64_t begin = 0;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      Shape shape = shapes_[i];
+      shape[0] = y.size(0);
+      const int64_t length = c10::multiply_integers(shape) / shape[0];
+      check(y.dim() == 2 && begin + length <= y.size(1),
+            "stack: a measurement of shape ",
+            to_string(y.sizes()),
+            " is too short for ",
+            parts_.size(),
+            " parts");
+      visit(*parts_[i], y.slice(1, begin, begin + length).reshape(shape));
+      begin += length;
+    }
+    check(begin == y.size(1),
+          "stack: a measurement has ",
+          begin,
+          " values per image, got ",
+          y.size(1));
+  }
+
+  const std::vector<Operator> parts_;
+  std::vector<Shape> shapes_;  // of each part's y, the first entry any N
+};
+
+}  // namespace
+
+Operator compose(Operator first, Operator second) {
+  check(first && second, "compose: two operators are wanted");
+  const auto* blur = dynamic_cast<const CircularBlur*>(first.get());
+  const auto* pool = dynamic_cast<const AveragePool*>(second.get());
+  if (blur && pool) return blur_pool(blur->kernel(), blur->height(), blur->width(), pool->factor());
+  return std::make_shared<Composition>(std::move(first), std::move(second));
+}
+
+Operator stack(const std::vector<Operator>& parts, const Shape& image) {
+  check(!parts.empty(), "stack: at least one operator is wanted");
+  return std::make_shared<Stack>(parts, image);
+}
+
+}  // namespace eps

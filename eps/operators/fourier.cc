@@ -1,0 +1,137 @@
+// Subsampled Fourier measurements of a real image: single-coil Cartesian MRI.
+//
+// A x = m F x with F unitary; complex numbers are pairs of reals. For real x, A'A = F^H e F with
+// e(k) = (m(k) + m(-k)) / 2: a frequency and its mirror image measure the same thing.
+#include <cmath>
+
+#include "eps/operators.h"
+#include "eps/operators/parameter_file.h"
+#include "eps/task.h"
+
+namespace eps {
+namespace {
+
+constexpr const char* kOrtho = "ortho";
+
+class SubsampledFourier final : public LinearOperator {
+ public:
+  explicit SubsampledFourier(const Tensor& mask)
+      : mask_(mask.to(at::kDouble)), size_{mask.size(1), mask.size(2)} {
+    const Tensor mirrored = at::roll(at::flip(mask_, {1, 2}), {1, 1}, {1, 2});
+    const Tensor both = (mask_ + mirrored) / 2;
+    eigenvalue_ = both.slice(2, 0, size_[1] / 2 + 1).unsqueeze(1);
+  }
+
+  Tensor apply(const Tensor& x) const override {
+    check(x.size(2) == size_[0] && x.size(3) == size_[1],
+          "fourier: the mask is ",
+          to_string(size_),
+          ", the image ",
+          x.size(2),
+          " x ",
+          x.size(3),
+          " pixels");
+    return measured(at::view_as_real(at::fft_fft2(x, c10::nullopt, {-2, -1}, kOrtho)));
+  }
+  Tensor adjoint(const Tensor& y) const override {
+    const Tensor k_space = at::view_as_complex(measured(y).contiguous());
+    return at::real(at::fft_ifft2(k_space, c10::nullopt, {-2, -1}, kOrtho)).contiguous();
+  }
+
+  Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
+    const Tensor e = eigenvalue_.to(r.options());
+    return in_fourier(adjoint(r), (e > 0) / (e + per_sample(lambda, e) + (e == 0)));
+  }
+
+  Basis basis() const override { return Basis::fourier; }
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
+    return in_fourier(x, f(eigenvalue_.to(x.options())));
+  }
+
+  Tensor measured(const Tensor& y) const override {
+    return y * mask_.to(y.options()).unsqueeze(1).unsqueeze(-1);
+  }
+  std::map<std::string, Tensor> parameters() const override { return {{"mask", mask_}}; }
+  int64_t batch() const override { return mask_.size(0); }
+
+ private:
+  Tensor in_fourier(const Tensor& x, const Tensor& multiplier) const {
+    return at::fft_irfft2(at::fft_rfft2(x) * multiplier, at::IntArrayRef(size_));
+  }
+
+  const Tensor mask_;  // (N or 1, H, W), zero frequency first
+  const Shape size_;
+  Tensor eigenvalue_;  // (N or 1, 1, H, W/2 + 1)
+};
+
+// Columns of k-space: the central ones, and others at random so that width/acceleration are kept.
+Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
+  const int64_t height = like.size(2), width = like.size(3);
+  const double kept = 1 / spec.real("acceleration", 1, 1e6);
+  const double central = spec.real("center", 0, 1);
+  check(
+      central <= kept, "fourier_lines: center=", central, " is more than 1/acceleration = ", kept);
+  // Distance from the zero frequency, in fft order.
+  const Tensor index = at::arange(width, parameter_options(like));
+  const Tensor distance = at::minimum(index, static_cast<double>(width) - index);
+  const auto count = [width](double fraction) {
+    return static_cast<int64_t>(std::llround(fraction * static_cast<double>(width)));
+  };
+  // Rank the columns: central ones first by distance, then the others in random order.
+  const Tensor is_central = at::zeros({width}, parameter_options(like))
+                                .index_fill(0, distance.argsort().slice(0, 0, count(central)), 1);
+  const Tensor order = rng.uniform({like.size(0), width}, parameter_options(like)) - 2 * is_central;
+  const Tensor chosen =
+      at::argsort(order, int64_t{1}, false).slice(1, 0, std::max<int64_t>(1, count(kept)));
+  const Tensor columns =
+      at::zeros({like.size(0), width}, parameter_options(like)).scatter(1, chosen, 1);
+  return subsampled_fourier(columns.unsqueeze(1).expand({-1, height, -1}).contiguous());
+}
+
+Operator make_mask(const Spec& spec, const Tensor& like, Rng&) {
+  const Tensor mask = read_mask_file(spec.text("file"), like);
+  const std::string zero = spec.text("zero");
+  check(zero == "center" || zero == "corner",
+        "fourier_mask: zero=",
+        zero,
+        " is neither center nor corner");
+  return subsampled_fourier(zero == "center" ? at::fft_ifftshift(mask, at::IntArrayRef({1, 2}))
+                                             : mask);
+}
+
+Shape image_of_pairs(const Spec& spec, const Shape& y) {
+  check(y.size() == 5 && y[4] == 2,
+        spec.name(),
+        ": a measurement is N x C x H x W x 2, got ",
+        to_string(y));
+  return {y[0], y[1], y[2], y[3]};
+}
+
+EPS_OPERATOR(
+    {.name = "fourier_lines",
+     .summary = "single-coil MRI: random columns of k-space and all central ones",
+     .example = "fourier_lines:acceleration=2,center=0.125",
+     .fields = {{"acceleration", "4", "columns over columns kept"},
+                {"center", "0.08", "fraction of columns around the zero frequency, always kept"}},
+     .make = make_lines,
+     .image_shape = image_of_pairs});
+
+EPS_OPERATOR(
+    {.name = "fourier_mask",
+     .summary = "single-coil MRI with a k-space mask from a file",
+     .example = "",
+     .fields = {{"file",
+                 "",
+                 "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"},
+                {"zero", "center", "where the mask has the zero frequency: center or corner"}},
+     .make = make_mask,
+     .image_shape = image_of_pairs});
+
+}  // namespace
+
+Operator subsampled_fourier(const Tensor& mask) {
+  check(mask.dim() == 3, "fourier: the mask must be N x H x W, got ", to_string(mask.sizes()));
+  return std::make_shared<SubsampledFourier>(mask);
+}
+
+}  // namespace eps

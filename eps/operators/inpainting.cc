@@ -1,0 +1,182 @@
+// Inpainting: A keeps the pixels where a mask is 1. A'A is the mask itself, so everything is per
+// pixel.
+#include <cmath>
+
+#include "eps/kernels/kernels.h"
+#include "eps/operators.h"
+#include "eps/operators/parameter_file.h"
+#include "eps/task.h"
+
+namespace eps {
+namespace {
+
+class Inpainting final : public LinearOperator {
+ public:
+  explicit Inpainting(const Tensor& mask)
+      : mask_(mask.to(at::kDouble)), bytes_(mask.to(at::kCPU, at::kByte).contiguous()) {}
+
+  Tensor apply(const Tensor& x) const override { return x * mask(x); }
+  Tensor adjoint(const Tensor& y) const override { return y * mask(y); }
+
+  // Sec. 3.2, Computing mu_star: m / (m + lambda), which is m / (1 + lambda) for m in {0, 1}.
+  Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
+    return r * weight(r, lambda);
+  }
+  Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override {
+    if (kernels::plain(z, y) && z.sizes() == y.sizes() && bytes_.size(1) == 1) {
+      check_size(z);
+      return kernels::mask_proximal(z, y, bytes_, kernels::values(lambda));
+    }
+    return at::addcmul(z, y - z, weight(z, lambda));
+  }
+
+  Basis basis() const override { return Basis::pixel; }
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override { return x * f(mask(x)); }
+
+  Tensor measured(const Tensor& y) const override { return adjoint(y); }
+  std::map<std::string, Tensor> parameters() const override { return {{"mask", mask_.squeeze(1)}}; }
+  int64_t batch() const override { return mask_.size(0); }
+
+ private:
+  void check_size(const Tensor& x) const {
+    check(x.size(2) == mask_.size(2) && x.size(3) == mask_.size(3),
+          "inpainting: the mask is ",
+          mask_.size(2),
+          " x ",
+          mask_.size(3),
+          ", the image ",
+          x.size(2),
+          " x ",
+          x.size(3),
+          " pixels");
+  }
+  Tensor mask(const Tensor& like) const {
+    check_size(like);
+    return mask_.to(like.options());
+  }
+  Tensor weight(const Tensor& like, const Tensor& lambda) const {
+    return mask(like) / (1 + per_sample(lambda, like));
+  }
+
+  const Tensor mask_;   // (N or 1, C or 1, H, W)
+  const Tensor bytes_;  // the same, for the CPU's kernel
+};
+
+Operator make_random(const Spec& spec, const Tensor& like, Rng& rng) {
+  const Tensor missing = draw_in(spec.range("missing", 0, 1), like, rng);
+  const Tensor u =
+      rng.uniform({like.size(0), 1, like.size(2), like.size(3)}, parameter_options(like));
+  return inpainting(u >= missing);
+}
+
+// First pixel and length of the hole along a side of `pixels`, each (N, 1, 1, 1).
+struct Interval {
+  Tensor begin, length;
+};
+Interval draw_interval(const Spec& spec,
+                       const char* size,
+                       const char* position,
+                       int64_t pixels,
+                       const Tensor& like,
+                       Rng& rng) {
+  const auto side = static_cast<double>(pixels);
+  const Range range = spec.range(size, 0, side, side);
+  // Whole numbers from ceil(low) to floor(high), each equally likely.
+  const Tensor length = draw_in({std::ceil(range.low), std::floor(range.high) + 1}, like, rng)
+                            .floor()
+                            .clamp_max(std::floor(range.high));
+  const double margin = std::floor(spec.range("margin", 0, side, side).low);
+  const Tensor room = side - 2 * margin - length;
+  check(room.min().item<double>() >= 0,
+        spec.name(),
+        ": ",
+        size,
+        "=",
+        spec.text(size),
+        " with margin=",
+        spec.text("margin"),
+        " does not fit an image of ",
+        pixels,
+        " pixels");
+  const std::string where = spec.text("position");
+  check(where == "center" || where == "random",
+        spec.name(),
+        ": position=",
+        where,
+        " is neither center nor random");
+  Tensor begin =
+      where == "random"
+          ? margin + (rng.uniform({like.size(0), 1, 1, 1}, length.options()) * (room + 1)).floor()
+          : ((side - length) / 2).floor();
+  if (spec.has(position))
+    begin = at::full_like(begin, std::floor(spec.range(position, 0, side, side).low));
+  check((begin + length).max().item<double>() <= side,
+        spec.name(),
+        ": ",
+        position,
+        "=",
+        spec.has(position) ? spec.text(position) : "",
+        " leaves no room for ",
+        size,
+        "=",
+        spec.text(size),
+        " in ",
+        pixels,
+        " pixels");
+  return {begin, length};
+}
+
+Operator make_box(const Spec& spec, const Tensor& like, Rng& rng) {
+  const auto inside = [&](const char* size, const char* position, int64_t dim) {
+    const auto [begin, length] = draw_interval(spec, size, position, like.size(dim), like, rng);
+    Shape along{1, 1, 1, 1};
+    along[static_cast<size_t>(dim)] = like.size(dim);
+    const Tensor index = at::arange(like.size(dim), parameter_options(like)).reshape(along);
+    return at::logical_and(index >= begin, index < begin + length);
+  };
+  const Tensor rows = inside("height", "top", 2);
+  return inpainting(at::logical_not(at::logical_and(rows, inside("width", "left", 3))));
+}
+
+Operator make_mask(const Spec& spec, const Tensor& like, Rng&) {
+  return inpainting(read_mask_file(spec.text("file"), like).unsqueeze(1));
+}
+
+EPS_OPERATOR({.name = "inpaint_random",
+              .summary = "each pixel is missing with a probability, all its channels together",
+              .example = "inpaint_random:missing=0.7",
+              .fields = {{"missing", "0.7", "fraction missing; a..b draws one per image"}},
+              .make = make_random,
+              .image_shape = nullptr});
+
+EPS_OPERATOR({.name = "inpaint_box",
+              .summary = "a missing rectangle",
+              .example = "inpaint_box:height=50%,width=25%",
+              .fields = {{"height", "50%", "pixels or %; a..b draws one per image"},
+                         {"width", "50%", "pixels or %; a..b draws one per image"},
+                         {"position", "center", "center or random"},
+                         {"margin", "0", "pixels or % that a random box keeps from every edge"},
+                         {"top", "", "first missing row, instead of position"},
+                         {"left", "", "first missing column, instead of position"}},
+              .make = make_box,
+              .image_shape = nullptr});
+
+EPS_OPERATOR(
+    {.name = "inpaint_mask",
+     .summary = "a mask from a file: white or 1 is observed",
+     .example = "",
+     .fields = {{"file",
+                 "",
+                 "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"}},
+     .make = make_mask,
+     .image_shape = nullptr});
+
+}  // namespace
+
+Operator inpainting(const Tensor& mask) {
+  check(
+      mask.dim() == 4, "inpainting: the mask must be N x C x H x W, got ", to_string(mask.sizes()));
+  return std::make_shared<Inpainting>(mask);
+}
+
+}  // namespace eps

@@ -1,0 +1,117 @@
+// A dense matrix on the flattened image. Its singular value decomposition, taken once, serves
+// ridge.
+#include <cmath>
+
+#include "eps/io/array.h"
+#include "eps/operators.h"
+#include "eps/operators/parameter_file.h"
+#include "eps/task.h"
+
+namespace eps {
+namespace {
+
+class DenseMatrix final : public LinearOperator {
+ public:
+  DenseMatrix(const Tensor& matrix, const Shape& image)
+      : matrix_(matrix.to(at::kDouble)), image_{-1, image[1], image[2], image[3]} {
+    const auto [u, s, vt] = at::linalg_svd(matrix_, false);
+    const double dimensions = static_cast<double>(std::max(matrix_.size(1), matrix_.size(2)));
+    // Singular values at the level of rounding are zeros (the rule of numpy.linalg.matrix_rank).
+    s_ = s.masked_fill(s <= s.amax(-1, true) * dimensions * 2.2e-16, 0);
+    ut_ = u.transpose(1, 2).contiguous();
+    vt_ = vt.contiguous();
+  }
+
+  Tensor apply(const Tensor& x) const override {
+    check(x[0].numel() == matrix_.size(2),
+          "matrix: ",
+          matrix_.size(2),
+          " columns, the image has ",
+          to_string(x.sizes().slice(1)),
+          " = ",
+          x[0].numel(),
+          " values");
+    return times(matrix_, x.flatten(1));
+  }
+  Tensor adjoint(const Tensor& y) const override {
+    return as_image(times(matrix_.transpose(1, 2), y));
+  }
+
+  // V s / (s^2 + lambda) U' r
+  Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
+    const Tensor s = s_.to(r.options());
+    return as_image(times(vt_.transpose(1, 2),
+                          times(ut_, r) * s / (s.square() + per_sample(lambda, s) + (s == 0))));
+  }
+
+  // f(0) x + V (f(s^2) - f(0)) V' x
+  Basis basis() const override { return Basis::singular; }
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
+    const Shape layout{s_.size(0), s_.size(1), 1, 1};
+    const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));
+    const Tensor gain = (f(s_.to(x.options()).square().reshape(layout)) - at_zero).flatten(1);
+    return at_zero * x + as_image(times(vt_.transpose(1, 2), gain * times(vt_, x.flatten(1))));
+  }
+
+  std::map<std::string, Tensor> parameters() const override { return {{"matrix", matrix_}}; }
+  int64_t batch() const override { return matrix_.size(0); }
+
+ private:
+  // One matrix for all rows of v, or one per row.
+  Tensor times(const Tensor& matrix, const Tensor& v) const {
+    const Tensor m = matrix.to(v.options());
+    if (m.size(0) == 1) return at::matmul(v, m[0].transpose(0, 1));
+    return at::matmul(m, v.unsqueeze(2)).squeeze(2);
+  }
+  Tensor as_image(const Tensor& v) const { return v.reshape(image_); }
+
+  const Tensor matrix_;  // (N or 1, M, d)
+  const Shape image_;    // -1, C, H, W
+  Tensor ut_, s_, vt_;
+};
+
+Operator make(const Spec& spec, const Tensor& like, Rng& rng) {
+  const int64_t d = like.size(1) * like.size(2) * like.size(3);
+  if (!spec.has("file")) {
+    // Gaussian measurements, scaled so that E[A'A] = (rows / d) I.
+    const int64_t rows = spec.integer("rows", 1, 1 << 20);
+    return dense_matrix(rng.normal({like.size(0), rows, d}, parameter_options(like)) /
+                            std::sqrt(static_cast<double>(d)),
+                        like.sizes().vec());
+  }
+  return dense_matrix(read_matrix_file(spec.text("file"), like), like.sizes().vec());
+}
+
+EPS_OPERATOR(
+    {.name = "matrix",
+     .summary = "a dense matrix on the flattened image, from a file or Gaussian",
+     .example = "matrix:rows=24",
+     .fields = {{"file", "", ".npy or .safetensors; M x CHW, or N x M x CHW with one per image"},
+                {"rows", "64", "without a file: rows of a Gaussian matrix, drawn per image"}},
+     .make = make,
+     // The measurement does not tell C, H, W: a row vector, unless the user gives the shape.
+     .image_shape = [](const Spec& spec, const Shape& y) {
+       check(y.size() == 2 && spec.has("file"),
+             "matrix: the image shape cannot be told from a measurement of shape ",
+             to_string(y),
+             "; give it (C, H, W)");
+       return Shape{y[0], 1, 1, read_array(spec.text("file")).size(-1)};
+     }});
+
+}  // namespace
+
+Operator dense_matrix(const Tensor& matrix, const Shape& image) {
+  check(matrix.dim() == 3 && image.size() == 4,
+        "matrix: wanted N x M x CHW and a shape N x C x H x W, got ",
+        to_string(matrix.sizes()),
+        " and ",
+        to_string(image));
+  check(matrix.size(2) == image[1] * image[2] * image[3],
+        "matrix: ",
+        matrix.size(2),
+        " columns for images of ",
+        to_string(image));
+  return std::make_shared<DenseMatrix>(matrix, image);
+}
+
+}  // namespace eps

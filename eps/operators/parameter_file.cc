@@ -1,0 +1,98 @@
+// Masks and kernels from files.
+#include "eps/operators/parameter_file.h"
+
+#include "eps/io/array.h"
+#include "eps/io/image.h"
+
+namespace eps {
+namespace {
+
+bool is_array_file(const std::string& path) {
+  const std::string file = path.substr(0, path.find('#'));
+  const auto ends_with = [&](const std::string& end) {
+    return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0;
+  };
+  return ends_with(".npy") || ends_with(".safetensors");
+}
+
+// One two-dimensional parameter, or one for each image: (N or 1, rows, columns) on the image's
+// device.
+Tensor one_or_each(Tensor parameter,
+                   const std::string& path,
+                   const char* what,
+                   const Tensor& like) {
+  if (parameter.dim() == 4 && parameter.size(1) == 1) parameter = parameter.squeeze(1);
+  if (parameter.dim() == 2) parameter = parameter.unsqueeze(0);
+  check(parameter.dim() == 3,
+        path,
+        ": a ",
+        what,
+        " has 2 dimensions, or 3 with one for each image; got ",
+        to_string(parameter.sizes()));
+  check(parameter.size(0) == 1 || parameter.size(0) == like.size(0),
+        path,
+        ": holds ",
+        parameter.size(0),
+        " of a ",
+        what,
+        " for ",
+        like.size(0),
+        " images");
+  return parameter.to(like.device());
+}
+
+}  // namespace
+
+Tensor read_mask_file(const std::string& path, const Tensor& like) {
+  Tensor mask;
+  if (is_array_file(path)) {
+    mask = read_array(path).to(at::kDouble);
+    const Tensor wrong = mask.masked_select(at::logical_and(mask != 0, mask != 1));
+    if (wrong.numel() > 0)
+      fail(path, ": a mask holds 0 (missing) and 1 (observed), found ", wrong[0].item<double>());
+  } else {
+    mask = (read_image(path).to(at::kDouble).mean(0) >= 127.5).to(at::kDouble);
+  }
+  mask = one_or_each(mask, path, "mask", like);
+  check(mask.size(1) == like.size(2) && mask.size(2) == like.size(3),
+        path,
+        ": the mask is ",
+        mask.size(1),
+        " x ",
+        mask.size(2),
+        ", the image ",
+        like.size(2),
+        " x ",
+        like.size(3),
+        " pixels");
+  return mask;
+}
+
+Tensor read_kernel_file(const std::string& path, const Tensor& like) {
+  const bool is_array = is_array_file(path);
+  Tensor kernel =
+      is_array ? read_array(path).to(at::kDouble) : read_image(path).to(at::kDouble).mean(0);
+  require_finite(kernel, path);
+  check(kernel.abs().sum().item<double>() > 0, path, ": the kernel is all zero");
+  if (!is_array) kernel = kernel / kernel.sum();
+  return one_or_each(kernel, path, "kernel", like);
+}
+
+Tensor read_matrix_file(const std::string& path, const Tensor& like) {
+  Tensor matrix = read_array(path).to(at::kDouble);
+  require_finite(matrix, path);
+  matrix = one_or_each(matrix, path, "matrix", like);
+  const int64_t d = like.size(1) * like.size(2) * like.size(3);
+  check(matrix.size(2) == d,
+        path,
+        ": a matrix with ",
+        matrix.size(2),
+        " columns for images of ",
+        to_string(like.sizes().slice(1)),
+        " = ",
+        d,
+        " values");
+  return matrix;
+}
+
+}  // namespace eps

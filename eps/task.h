@@ -1,0 +1,57 @@
+// Operators and tasks by name: every registered operator, specs, and the draws of the paper's
+// tasks.
+#pragma once
+
+#include "eps/operator.h"
+#include "eps/spec.h"
+
+namespace eps {
+
+// Draws an operator for images like this one (its shape (N, C, H, W) and device count, its values
+// do not). Random parameters are drawn per image from the image's stream.
+using Draw = std::function<Operator(const Tensor& like, Rng& rng)>;
+
+struct OperatorEntry {
+  std::string name;
+  std::string summary;  // one line for `eps list`
+  std::string
+      example;  // a spec that works on any image of at least 8 x 8 pixels, or "" if it needs a file
+  std::vector<Field> fields;
+  std::function<Operator(const Spec& spec, const Tensor& like, Rng& rng)> make;
+  // The image shape that a measurement of shape y belongs to. Empty: the shape of y.
+  std::function<Shape(const Spec& spec, const Shape& y)> image_shape;
+};
+
+// Every registered operator, by name.
+const std::map<std::string, OperatorEntry>& operators();
+bool register_operator(OperatorEntry entry);
+
+// An operator from a spec. "a | b" applies a, then b; "a + b" measures both, stacked.
+Draw parse_operator(const std::string& spec);
+Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng);
+Shape image_shape_of(const std::string& spec, const Shape& y);
+
+// For authors of operators: parameters are float64 on the device of the image, and a number in a
+// range is drawn for each image, as (N, 1, 1, 1).
+at::TensorOptions parameter_options(const Tensor& like);
+Tensor draw_in(const Range& range, const Tensor& like, Rng& rng);
+
+// p(A) while training, and the fixed protocol at test time, as operator specs.
+struct Task {
+  std::string train;
+  std::string test;
+};
+
+// The paper's tasks, by name (Sec. 4.1; App. B, Operator randomization; App. D, Extreme Tasks).
+const std::map<std::string, Task>& tasks();
+
+// One of tasks(), random_inpainting_<percent missing>, or any operator spec.
+Task find_task(const std::string& name);
+
+// In an operator's file, once per name: EPS_OPERATOR({.name = ..., ...});
+#define EPS_OPERATOR_AT_(line, ...) \
+  [[maybe_unused]] const bool registered_##line = register_operator(__VA_ARGS__)
+#define EPS_OPERATOR_(line, ...) EPS_OPERATOR_AT_(line, __VA_ARGS__)
+#define EPS_OPERATOR(...) EPS_OPERATOR_(__LINE__, __VA_ARGS__)
+
+}  // namespace eps
