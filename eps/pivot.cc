@@ -1,0 +1,53 @@
+// The posterior pivot and its covariance.
+#include "eps/pivot.h"
+
+namespace eps {
+namespace {
+
+// x_t / alpha, without a pass over memory where alpha is known to be 1 (reading a CPU scalar is
+// free).
+Tensor rescaled(const Tensor& x_t, const Coefficients& c) {
+  const bool known = c.alpha.dim() == 0 && c.alpha.device().is_cpu();
+  return known && c.alpha.item<double>() == 1 ? x_t : x_t / c.alpha;
+}
+
+}  // namespace
+
+Tensor pivot(const Problem& problem, const Tensor& x_t, const Coefficients& c) {
+  return problem.A->proximal(
+      rescaled(x_t, c), problem.y, (problem.sigma_y * c.alpha / c.beta).square());
+}
+
+Tensor pivot_covariance(const LinearOperator& A,
+                        const Tensor& sigma_y,
+                        const Tensor& sigma,
+                        const Tensor& v) {
+  const Tensor lambda = (sigma_y / sigma).square();
+  const Tensor variance = per_sample(sigma.square(), v);
+  // Woodbury: sigma^2 (I - A'(AA' + lambda I)^{-1} A). It cancels along measured directions, where
+  // the filter sigma^2 lambda / (e + lambda) does not, so the filter is preferred.
+  if (A.basis() == Basis::none) return variance * (v - A.ridge(A.apply(v), lambda));
+  return A.filter(v, [&](const Tensor& e) {
+    const Tensor shift = per_sample(lambda, e);
+    const Tensor level = per_sample(sigma.square(), e);
+    return at::where(e > 0, level * shift / (e + shift), level.to(e.options()));
+  });
+}
+
+Tensor high_noise_pivot(const Problem& problem, const Tensor& x_t) {
+  return problem.A->proximal(x_t, problem.y, scalar(0));
+}
+
+Tensor exact_guidance(const Tensor& posterior_mean,
+                      const Tensor& prior_mean,
+                      const Coefficients& c) {
+  return c.alpha / c.beta.square() * (posterior_mean - prior_mean);
+}
+
+Tensor equivalent_sigma(const Tensor& gamma, const Tensor& sigma_y, const Coefficients& c) {
+  const Tensor variance = c.sigma().square();
+  const Tensor noise = sigma_y.square();
+  return (variance * noise / (noise + variance * gamma.square())).sqrt();
+}
+
+}  // namespace eps
