@@ -1,0 +1,15 @@
+// Linear maps as matrices, for small images: what exact priors and tests compute with.
+#pragma once
+
+#include "eps/core.h"
+
+namespace eps {
+
+// The matrix of a linear map on images of the shape (1, C, H, W): (B, M, d) with d = C H W, where
+// the map holds B different maps (1 if shared by the batch).
+Tensor matrix_of(const std::function<Tensor(const Tensor&)>& map,
+                 const Shape& image,
+                 int64_t batch,
+                 const at::TensorOptions& options);
+
+}  // namespace eps

@@ -1,0 +1,84 @@
+// A stationary Gaussian prior, given by its power spectrum.
+#include "eps/priors/stationary.h"
+
+#include "eps/conjugate_gradients.h"
+
+namespace eps {
+namespace {
+
+// F^H multiplier F x
+Tensor in_fourier(const Tensor& x, const Tensor& multiplier) {
+  const Shape size{x.size(2), x.size(3)};
+  return at::fft_irfft2(at::fft_rfft2(x) * multiplier, at::IntArrayRef(size));
+}
+
+}  // namespace
+
+Stationary::Stationary(Tensor mean, Tensor spectrum)
+    : mean_(mean.to(at::kDouble).unsqueeze(0)), spectrum_(spectrum.to(at::kDouble).unsqueeze(0)) {
+  check(mean.dim() == 3 && spectrum.dim() == 3 && spectrum.size(1) == mean.size(1) &&
+            spectrum.size(2) == mean.size(2) / 2 + 1,
+        "Stationary: wanted a mean C x H x W and a spectrum C x H x W/2+1, got ",
+        to_string(mean.sizes()),
+        " and ",
+        to_string(spectrum.sizes()));
+  check(spectrum.min().item<double>() > 0,
+        "Stationary: the spectrum must be > 0, its least value is ",
+        spectrum.min().item<double>());
+}
+
+Tensor Stationary::mean(const Query& query) const {
+  const Tensor m = mean_.to(query.x.options()), p = spectrum_.to(query.x.options());
+  const Tensor r = query.x - m;
+  const Tensor level = per_sample(query.sigma.square(), r);
+  if (!query.A) return m + in_fourier(r, p / (p + level));
+  if (query.A->basis() == Basis::fourier) {
+    const Tensor noise = per_sample(query.sigma_y.square(), r);
+    // p / (p + v), v = (1/sigma^2 + e/sigma_y^2)^{-1}, multiplied through by sigma_y^2 + sigma^2 e.
+    return m + query.A->filter(r, [&](const Tensor& e) {
+      const Tensor scaled = p * (noise + level * e);
+      return scaled / (scaled + level * noise);
+    });
+  }
+  // w = (C + Sigma)^{-1} r, then m + C w.
+  const auto total = [&](const Tensor& v) {
+    return in_fourier(v, spectrum_.to(v.device())) +
+           pivot_covariance(*query.A, query.sigma_y, query.sigma, v);
+  };
+  return m + in_fourier(conjugate_gradients(total, r, {.tolerance = 1e-9}), p);
+}
+
+Stationary::Posterior Stationary::posterior(const Problem& problem) const {
+  check(problem.A->basis() == Basis::fourier,
+        "Stationary::posterior: the operator must be diagonal in the Fourier basis");
+  const Tensor y = problem.y.to(at::kDouble);
+  const Tensor p = spectrum_.to(y.device()), m = mean_.to(y.device());
+  const Tensor noise = problem.sigma_y.square();
+  // Posterior covariance (C^{-1} + A'A/sigma_y^2)^{-1}, applied to A'(y - A m)/sigma_y^2.
+  Tensor variance;
+  const Tensor back =
+      problem.A->adjoint(y - problem.A->apply(m.expand({y.size(0), y.size(1), -1, -1})));
+  const Tensor shift = problem.A->filter(back, [&](const Tensor& e) {
+    variance = p * noise / (noise + e * p);
+    return variance / noise;
+  });
+  return {m + shift, variance};
+}
+
+Tensor Stationary::sample(Rng& rng, const Shape& shape) const {
+  return mean_ + in_fourier(rng.normal(shape), spectrum_.sqrt());
+}
+
+Tensor natural_spectrum(int64_t height, int64_t width) {
+  const Tensor fy = at::fft_fftfreq(height, 1.0, at::kDouble).reshape({1, height, 1});
+  const Tensor fx = at::fft_rfftfreq(width, 1.0, at::kDouble).reshape({1, 1, width / 2 + 1});
+  const double corner = 0.05;  // cycles per pixel
+  const Tensor power = (1 + (fy.square() + fx.square()) / (corner * corner)).pow(-1.5);
+  // The variance of a pixel is the mean of the full spectrum: the impulse response of C at 0.
+  Tensor impulse = at::zeros({1, 1, height, width}, at::kDouble);
+  impulse.select(3, 0).select(2, 0).fill_(1);
+  const double variance = in_fourier(impulse, power.unsqueeze(0))[0][0][0][0].item<double>();
+  return 0.25 / variance * power;
+}
+
+}  // namespace eps
