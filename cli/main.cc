@@ -25,11 +25,14 @@ int run(int argc, char** argv) {
   app.parse_complete_callback([&threads] { at::set_num_threads(threads); });
 
   eps::cli::add_list(app);
+  eps::cli::add_operator(app);
+  eps::cli::add_verify(app);
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) return app.exit(error);                // --help, --version
+    if (error.get_name() == "RuntimeError") return error.get_exit_code();  // a verb's own verdict
     std::cerr << "eps: " << error.what() << '\n';
     return 2;
   }

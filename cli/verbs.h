@@ -6,5 +6,7 @@
 namespace eps::cli {
 
 void add_list(CLI::App& app);
+void add_operator(CLI::App& app);
+void add_verify(CLI::App& app);
 
 }  // namespace eps::cli

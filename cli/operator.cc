@@ -1,0 +1,157 @@
+// eps operator: one verb of one operator on arrays, so that any other program can check ours.
+#include <fmt/format.h>
+
+#include "cli/verbs.h"
+#include "eps/io/array.h"
+#include "eps/io/image.h"
+#include "eps/pivot.h"
+#include "eps/task.h"
+
+namespace eps::cli {
+namespace {
+
+struct Options {
+  std::string spec, action, input, output, measurement, save;
+  std::vector<int64_t> shape;
+  double lambda = -1, sigma = -1, sigma_y = -1;
+  uint64_t seed = 0;
+};
+
+const std::vector<std::string> kActions = {"apply", "adjoint", "ridge", "pinv", "pivot"};
+
+bool takes_image(const Options& o) { return o.action == "apply" || o.action == "pivot"; }
+
+// What the action needs, before any file is read.
+void validate(const Options& o) {
+  const auto given = [](double value) { return value >= 0; };
+  if (o.action == "ridge")
+    check(given(o.lambda), "operator ridge: --lambda is wanted, a number >= 0");
+  if (o.action == "pivot") {
+    check(!o.measurement.empty(), "operator pivot: --measurement Y.npy is wanted");
+    check(o.sigma > 0, "operator pivot: --sigma is wanted, a number > 0");
+    check(given(o.sigma_y), "operator pivot: --sigma-y is wanted, a number >= 0");
+  }
+  parse_operator(o.spec);
+}
+
+// float64 and finite; an image H x W or C x H x W becomes a batch of one.
+Tensor load(const std::string& path, bool image) {
+  Tensor x = read_array(path);
+  check(x.is_floating_point(), path, ": float32 or float64 is wanted, found ", x.dtype().name());
+  require_finite(x, path);
+  x = x.to(at::kDouble);
+  if (!image) return x;
+  check(x.dim() >= 2 && x.dim() <= 4,
+        path,
+        ": an image is H x W, C x H x W or N x C x H x W, got ",
+        to_string(x.sizes()));
+  while (x.dim() < 4) x = x.unsqueeze(0);
+  return x;
+}
+
+// The shape of the images behind a measurement: given, or told by the operator.
+Shape image_shape(const Options& o, const Shape& y) {
+  if (o.shape.empty()) return image_shape_of(o.spec, y);
+  check(o.shape.size() == 3, "--shape: C H W is wanted, got ", o.shape.size(), " numbers");
+  return {y.at(0), o.shape[0], o.shape[1], o.shape[2]};
+}
+
+void save_parameters(const Options& o, const LinearOperator& A) {
+  const auto parameters = A.parameters();
+  check(!parameters.empty(), o.spec, ": nothing was drawn, so there is nothing for --save");
+  const bool png = o.save.size() > 4 && o.save.substr(o.save.size() - 4) == ".png";
+  check(parameters.size() == 1,
+        o.spec,
+        ": --save writes one parameter, this operator has ",
+        parameters.size());
+  const Tensor value = parameters.begin()->second;
+  if (!png) return write_array(o.save, value);
+  check(value.size(0) == 1,
+        o.save,
+        ": a PNG holds one picture, ",
+        parameters.begin()->first,
+        " has ",
+        value.size(0),
+        "; use .npy");
+  write_png(o.save, (value[0] / value.max() * 255).round().to(at::kByte));
+}
+
+Tensor act(const Options& o, const LinearOperator& A, const Operator& shared, const Tensor& in) {
+  if (o.action == "apply") return A.apply(in);
+  if (o.action == "adjoint") return A.adjoint(in);
+  if (o.action == "ridge") return A.ridge(in, scalar(o.lambda));
+  if (o.action == "pinv") return A.ridge(in, scalar(0));
+  Tensor y = load(o.measurement, false);
+  const Shape wanted = A.apply(in).sizes().vec();
+  // One measurement without the batch dimension goes with one image.
+  if (y.dim() + 1 == static_cast<int64_t>(wanted.size())) y = y.unsqueeze(0);
+  while (y.dim() < static_cast<int64_t>(wanted.size()) && wanted.size() == 4) y = y.unsqueeze(0);
+  check(y.sizes() == at::IntArrayRef(wanted),
+        o.measurement,
+        ": the measurement of an image of ",
+        to_string(in.sizes()),
+        " is ",
+        to_string(wanted),
+        ", got ",
+        to_string(y.sizes()));
+  return pivot({shared, y, scalar(o.sigma_y)}, in, edm().at(scalar(o.sigma)));
+}
+
+void run(const Options& o) {
+  validate(o);
+  const Tensor raw = read_array(o.input);
+  Tensor in = load(o.input, takes_image(o));
+  Shape image = in.sizes().vec();
+  if (!takes_image(o)) {
+    if (in.dim() == 2 || in.dim() == 3) {
+      // H x W and C x H x W, unless the operator measures vectors (N x M).
+      const bool vectors = !o.shape.empty() || Spec::parse(o.spec).name() == "matrix";
+      while (!vectors && in.dim() < 4) in = in.unsqueeze(0);
+    }
+    image = image_shape(o, in.sizes().vec());
+  }
+  Rng rng(o.seed, image[0]);
+  const Operator A = make_operator(o.spec, at::empty(image, at::kDouble), rng);
+  Tensor out = act(o, *A, A, in);
+  for (int64_t i = raw.dim(); i < in.dim() && out.size(0) == 1; ++i) out = out.squeeze(0);
+  if (!o.save.empty()) save_parameters(o, *A);
+  write_array(o.output, out.to(raw.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
+}
+
+}  // namespace
+
+void add_operator(CLI::App& app) {
+  const auto o = std::make_shared<Options>();
+  auto* verb = app.add_subcommand(
+      "operator", "Apply an operator, its adjoint, ridge, pseudo-inverse or pivot to an array");
+  verb->add_option("SPEC",
+                   o->spec,
+                   "Operator, such as blur_motion:length=15,angle=30; see eps list operators")
+      ->required();
+  verb->add_option("ACTION", o->action, "apply, adjoint, ridge, pinv or pivot")
+      ->required()
+      ->check(CLI::IsMember(kActions));
+  verb->add_option(
+          "IN", o->input, "Image (apply, pivot) or measurement: .npy or .safetensors[#name]")
+      ->required();
+  verb->add_option("OUT", o->output, "Where to write the answer: .npy or .safetensors[#name]")
+      ->required();
+  verb->add_option("--lambda", o->lambda, "ridge: (A'A + lambda I)^{-1} A' IN")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--measurement", o->measurement, "pivot: the measurement y; IN is x_t");
+  verb->add_option("--sigma", o->sigma, "pivot: noise level of x_t = x0 + sigma n")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--sigma-y", o->sigma_y, "pivot: noise level of y")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--shape", o->shape, "C H W of the image, where the measurement does not tell")
+      ->expected(3)
+      ->check(CLI::PositiveNumber);
+  verb->add_option(
+          "--seed", o->seed, "Seed of what the operator draws; image n has a stream of its own")
+      ->capture_default_str();
+  verb->add_option(
+      "--save", o->save, "Write what was drawn (mask, kernel, matrix): .npy, .safetensors or .png");
+  verb->callback([o] { run(*o); });
+}
+
+}  // namespace eps::cli

@@ -1,0 +1,116 @@
+// eps verify: proves the mathematics on this machine and prints a table.
+#include "eps/verify.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "cli/verbs.h"
+#include "eps/io/file.h"
+
+namespace eps::cli {
+namespace {
+
+struct Options {
+  uint64_t seed = 1;
+  std::string json;
+};
+
+// 12 characters: the number, and a mark if the claim fails.
+std::string cell(const VerifyRow& row) {
+  const bool standard_errors = row.bound >= 1;
+  const std::string number =
+      standard_errors ? fmt::format("{:.1f} se", row.value) : fmt::format("{:.1e}", row.value);
+  return fmt::format("{:>11}{}", number, row.passed() ? " " : "!");
+}
+
+// One line per subject, its claims side by side; the line is printed when the next subject begins.
+class Table {
+ public:
+  void add(const VerifyRow& row) {
+    if (row.table != table_) begin_table(row);
+    if (row.subject != subject_) {
+      finish_line();
+      subject_ = row.subject;
+      passed_ = true;
+    }
+    header_.push_back(row.claim);
+    cells_ += cell(row);
+    passed_ = passed_ && row.passed();
+  }
+
+  void finish_line() {
+    if (subject_.empty()) return;
+    if (!header_printed_) {
+      std::string names;
+      for (const auto& name : header_) names += fmt::format("{:>11} ", name);
+      fmt::print("\n{:<58}{}\n", table_, names);
+      header_printed_ = true;
+    }
+    fmt::print("{:<58}{} {}\n", subject_, cells_, passed_ ? "ok" : "FAILED");
+    std::fflush(stdout);
+    cells_.clear();
+    header_.clear();
+    subject_.clear();
+  }
+
+ private:
+  void begin_table(const VerifyRow& row) {
+    finish_line();
+    table_ = row.table;
+    header_printed_ = false;
+  }
+
+  std::string table_, subject_, cells_;
+  std::vector<std::string> header_;
+  bool header_printed_ = false;
+  bool passed_ = true;
+};
+
+void write_json(const std::string& path, const std::vector<VerifyRow>& rows, bool passed) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& row : rows)
+    list.push_back({{"table", row.table},
+                    {"subject", row.subject},
+                    {"claim", row.claim},
+                    {"value", row.value},
+                    {"bound", row.bound},
+                    {"passed", row.passed()}});
+  write_file_atomically(path, nlohmann::json{{"passed", passed}, {"rows", list}}.dump(2) + "\n");
+}
+
+void run(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Table table;
+  const auto rows = verify(options.seed, [&](const VerifyRow& row) { table.add(row); });
+  table.finish_line();
+  size_t failed = 0;
+  for (const auto& row : rows) failed += !row.passed();
+
+  fmt::print("\nWhat the columns say (se: standard errors, 5 allowed):\n");
+  for (const auto& [name, meaning] : verify_claims()) fmt::print("  {:<10} {}\n", name, meaning);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("\n{} claims, {} hold, {} fail; {:.0f} s\n",
+             rows.size(),
+             rows.size() - failed,
+             failed,
+             seconds);
+  if (!options.json.empty()) write_json(options.json, rows, failed == 0);
+  if (failed > 0) throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  auto* verb = app.add_subcommand("verify",
+                                  "Prove the mathematics on this machine; exit 1 if a claim fails");
+  verb->add_option("--seed", options->seed, "Seed of the simulations")->capture_default_str();
+  verb->add_option("--json", options->json, "Also write the rows to this file");
+  verb->callback([options] { run(*options); });
+}
+
+}  // namespace eps::cli
