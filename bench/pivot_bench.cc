@@ -67,7 +67,7 @@ const std::vector<std::string> kSpecs = {"identity",
 int main(int argc, char** argv) {
   at::set_num_threads(1);
   // As the program does: keep freed memory, so that a tensor is not paged in anew at every step.
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   for (const auto& spec : eps::kSpecs) {
     benchmark::RegisterBenchmark(("pivot/" + spec).c_str(),

@@ -1,17 +1,38 @@
 // The program eps: reads the command line, runs one verb, turns an Error into one line and exit 2.
 #include <ATen/Parallel.h>
-#include <fmt/format.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <iostream>
 #include <thread>
 
 #include "cli/verbs.h"
-#include "eps/core.h"
+#include "eps/spec.h"
 
 namespace {
 
 // Debian's libtorch starts with one thread unless told otherwise.
 int default_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+// glibc gives large blocks back to the system at once and gets them anew, page by page, at every
+// step of a sampler. Keeping them makes each tensor operation cheaper.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
+// CLI11 would only say that a subcommand is required.
+void check_verb(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string> verbs;
+  for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    verbs.push_back(verb->get_name());
+  const bool known = std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end();
+  eps::check(
+      known, "unknown verb \"", argv[1], "\"", eps::suggestion(argv[1], verbs), "; see eps --help");
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"eps: exact posterior samples for linear inverse problems y = A x + noise"};
@@ -28,6 +49,7 @@ int run(int argc, char** argv) {
   eps::cli::add_operator(app);
   eps::cli::add_verify(app);
 
+  check_verb(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -42,14 +64,15 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_freed_memory();
   try {
     return run(argc, argv);
   } catch (const eps::Error& error) {
     std::cerr << "eps: " << error.what() << '\n';
   } catch (const c10::Error& error) {
     std::cerr << "eps: " << error.what_without_backtrace() << '\n';
-  } catch (const std::bad_alloc&) {
-    std::cerr << "eps: out of memory\n";
+  } catch (const std::exception& error) {
+    std::cerr << "eps: " << error.what() << '\n';
   }
   return 2;
 }

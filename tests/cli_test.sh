@@ -1,0 +1,111 @@
+#!/bin/bash
+# The program from the outside: pipelines with a number, and what bad input gets.
+# Usage: cli_test.sh path/to/eps
+set -u
+eps=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+fail() {
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# succeeds COMMAND...: exit 0 and nothing on stderr.
+succeeds() {
+  "$@" >out.txt 2>err.txt || fail "$* (exit $?): $(cat err.txt)"
+  [ ! -s err.txt ] || fail "$*: stderr: $(cat err.txt)"
+}
+
+# refuses WORDS OUTPUT COMMAND...: exit 2, one line on stderr with the words in it, no output file.
+refuses() {
+  local words=$1 output=$2
+  shift 2
+  "$@" >out.txt 2>err.txt
+  local code=$?
+  [ $code -eq 2 ] || fail "$*: exit $code, wanted 2"
+  [ "$(wc -l <err.txt)" -eq 1 ] || fail "$*: wanted one line, got: $(cat err.txt)"
+  grep -qF -- "$words" err.txt || fail "$*: wanted \"$words\", got: $(cat err.txt)"
+  [ ! -e "$output" ] || fail "$*: left $output behind"
+  [ -z "$(find . -name '*.tmp*')" ] || fail "$*: left a temporary file behind"
+}
+
+same() { cmp -s "$1" "$2" || fail "$1 and $2 differ"; }
+
+# npy SHAPE BYTES...: a float32 .npy of this shape on stdout, its data cut from the given hex digits.
+npy() {
+  local header="{'descr': '<f4', 'fortran_order': False, 'shape': ($1), }"
+  local length=$(((10 + ${#header} + 1 + 63) / 64 * 64 - 10))
+  printf '\x93NUMPY\x01\x00'
+  printf "\\x$(printf %02x $((length % 256)))\\x$(printf %02x $((length / 256)))"
+  printf '%-*s\n' $((length - 1)) "$header"
+  printf "$2"
+}
+repeat() { for ((i = 0; i < $1; i++)); do printf '%s' "$2"; done; }
+
+one='\x00\x00\x80\x3f'
+half='\x00\x00\x00\x3f'
+nan='\x00\x00\xc0\x7f'
+npy '1, 1, 4, 4' "$(repeat 16 "$one")" >ones.npy
+npy '1, 1, 2, 2' "$(repeat 4 "$one")" >small.npy
+npy '1, 1, 4, 4' "$(repeat 15 "$one")$half" >mixed.npy
+npy '1, 1, 4, 4' "$(repeat 15 "$one")$nan" >nan.npy
+head -c 150 ones.npy >short.npy
+(cat ones.npy && printf 'x') >long.npy
+echo 'not a picture' >text.png
+
+# The average of ones is one, and its pseudo-inverse gives the ones back.
+succeeds "$eps" operator super_resolution:factor=2 apply ones.npy pooled.npy
+same pooled.npy small.npy
+succeeds "$eps" operator super_resolution:factor=2 pinv small.npy again.npy
+same again.npy ones.npy
+# A pivot whose measurement agrees with x_t leaves it where it is; ridge at lambda 0 is pinv.
+succeeds "$eps" operator super_resolution:factor=2 pivot ones.npy pivot.npy --measurement small.npy --sigma 3 --sigma-y 0.05
+same pivot.npy ones.npy
+succeeds "$eps" operator super_resolution:factor=2 ridge small.npy ridge.npy --lambda 0
+same ridge.npy ones.npy
+
+# What was drawn can be saved and used again; the seed decides what is drawn.
+succeeds "$eps" operator inpaint_random:missing=0.5 apply ones.npy a.npy --seed 3 --save mask.npy
+succeeds "$eps" operator inpaint_mask:file=mask.npy apply ones.npy b.npy
+same a.npy b.npy
+succeeds "$eps" operator inpaint_random:missing=0.5 apply ones.npy c.npy --seed 4
+cmp -s a.npy c.npy && fail "seeds 3 and 4 drew the same mask"
+succeeds "$eps" operator inpaint_random:missing=0.5 apply ones.npy d.npy --seed 3 --save mask.png
+succeeds "$eps" operator inpaint_mask:file=mask.png apply ones.npy e.npy
+same a.npy e.npy
+succeeds "$eps" operator identity apply ones.npy x.safetensors#image
+succeeds "$eps" operator identity apply x.safetensors y.npy
+same y.npy ones.npy
+
+succeeds "$eps" list
+grep -q super_resolution_4x out.txt || fail "eps list does not name super_resolution_4x"
+succeeds "$eps" --version
+succeeds "$eps" --help
+
+# Bad input: the thing, its value, what is wanted.
+refuses 'absent.npy' o.npy "$eps" operator identity apply absent.npy o.npy
+refuses 'short.npy' o.npy "$eps" operator identity apply short.npy o.npy
+refuses 'long.npy' o.npy "$eps" operator identity apply long.npy o.npy
+refuses 'nan.npy: 1 value is not finite, at [0, 0, 3, 3]' o.npy "$eps" operator identity apply nan.npy o.npy
+refuses 'text.png: not a PNG or JPEG' o.npy "$eps" operator inpaint_mask:file=text.png apply ones.npy o.npy
+refuses 'the mask is 4 x 4, the image 2 x 2' o.npy "$eps" operator inpaint_mask:file=mask.npy apply small.npy o.npy
+refuses 'a mask holds 0 (missing) and 1 (observed), found 0.5' o.npy "$eps" operator inpaint_mask:file=mixed.npy apply ones.npy o.npy
+refuses 'factor=3 does not divide an image of 4 x 4' o.npy "$eps" operator super_resolution:factor=3 apply ones.npy o.npy
+refuses 'did you mean "inpaint_random"?' o.npy "$eps" operator inpaint_radnom apply ones.npy o.npy
+refuses 'did you mean "missing"?' o.npy "$eps" operator inpaint_random:mising=1 apply ones.npy o.npy
+refuses '-1' o.npy "$eps" operator identity ridge ones.npy o.npy --lambda -1
+refuses '--sigma' o.npy "$eps" operator identity pivot ones.npy o.npy --measurement ones.npy --sigma -2 --sigma-y 0.1
+refuses '--sigma-y is wanted' o.npy "$eps" operator identity pivot ones.npy o.npy --measurement ones.npy --sigma 2
+refuses 'small.npy: the measurement of an image of' o.npy "$eps" operator identity pivot ones.npy o.npy --measurement small.npy --sigma 2 --sigma-y 0.1
+refuses 'nothing was drawn' o.npy "$eps" operator super_resolution:factor=2 apply ones.npy o.npy --save s.npy
+refuses '.txt' o.txt "$eps" operator identity apply ones.npy o.txt
+refuses 'no/such/folder' no/such/folder/o.npy "$eps" operator identity apply ones.npy no/such/folder/o.npy
+refuses 'transpose' o.npy "$eps" operator identity transpose ones.npy o.npy
+refuses 'did you mean "verify"?' o.npy "$eps" vreify
+refuses '--threads' o.npy "$eps" list --threads 0
+
+[ $failures -eq 0 ] && echo "all passed"
+exit $((failures > 0))
