@@ -1,0 +1,120 @@
+// numpy's .npy files: dtypes and data behind the header.
+#include "eps/io/npy.h"
+
+#include <algorithm>
+
+#include "eps/io/bytes.h"
+#include "eps/io/file.h"
+#include "eps/io/npy_header.h"
+
+namespace eps {
+namespace {
+
+struct NumberType {
+  std::string_view code;  // numpy's, without the byte order
+  at::ScalarType stored;  // the bytes as they lie in the file
+  at::ScalarType read;    // what the caller gets
+};
+
+constexpr NumberType kNumberTypes[] = {
+    {"f2", at::kHalf, at::kHalf},
+    {"f4", at::kFloat, at::kFloat},
+    {"f8", at::kDouble, at::kDouble},
+    {"i1", at::kChar, at::kChar},
+    {"i2", at::kShort, at::kShort},
+    {"i4", at::kInt, at::kInt},
+    {"i8", at::kLong, at::kLong},
+    {"u1", at::kByte, at::kByte},
+    {"b1", at::kBool, at::kBool},
+    // Last, so that a tensor never finds them when it is written.
+    {"u2", at::kShort, at::kInt},
+    {"u4", at::kInt, at::kLong},
+    {"u8", at::kLong, at::kLong},
+};
+
+const NumberType& number_type(const std::string& descr, const std::string& name) {
+  const bool ordered =
+      !descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string::npos;
+  for (const NumberType& type : kNumberTypes) {
+    if (ordered && std::string_view(descr).substr(1) == type.code) return type;
+  }
+  fail(name,
+       ": dtype '",
+       descr,
+       "' is not read, only f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 u8 and b1 (no complex numbers, "
+       "strings, ",
+       "objects or structures)");
+}
+
+// Reverses the bytes of every number, in place.
+void swap_bytes(const Tensor& tensor) {
+  auto* byte = static_cast<char*>(tensor.data_ptr());
+  const auto item = static_cast<ptrdiff_t>(tensor.element_size());
+  for (char* end = byte + tensor.nbytes(); byte != end; byte += item)
+    std::reverse(byte, byte + item);
+}
+
+// The signed numbers in `stored` as the unsigned ones they stand for.
+Tensor widen(const Tensor& stored, const NumberType& type, const std::string& name) {
+  if (type.code == "u2") return stored.to(type.read).bitwise_and(0xffff);
+  if (type.code == "u4") return stored.to(type.read).bitwise_and(int64_t{0xffffffff});
+  if (type.code == "u8") {
+    const int64_t beyond = stored.lt(0).sum().item<int64_t>();
+    check(beyond == 0, name, ": ", beyond, " values of dtype 'u8' exceed int64 (2^63 - 1)");
+  }
+  return stored;
+}
+
+}  // namespace
+
+Tensor parse_npy(std::string_view bytes, const std::string& name) {
+  const NpyHeader header = take_npy_header(bytes, name);
+  const NumberType& type = number_type(header.descr, name);
+  const auto item_size = static_cast<int64_t>(at::elementSize(type.stored));
+  const int64_t wanted = byte_count(header.shape, item_size, name);
+  check(static_cast<uint64_t>(wanted) == bytes.size(),
+        name,
+        ": '",
+        header.descr,
+        "' array of shape ",
+        to_string(header.shape),
+        ": expected ",
+        wanted,
+        " bytes of data, found ",
+        bytes.size());
+  // Fortran order is the transposed array in C order.
+  Shape shape = header.shape;
+  if (header.fortran_order) std::reverse(shape.begin(), shape.end());
+  Tensor tensor = tensor_from_bytes(bytes, shape, type.stored);
+  if (header.descr[0] == '>') swap_bytes(tensor);
+  if (header.fortran_order) {
+    Shape reversed(shape.size());
+    for (size_t i = 0; i < reversed.size(); ++i)
+      reversed[i] = static_cast<int64_t>(reversed.size() - 1 - i);
+    tensor = tensor.permute(reversed).contiguous();
+  }
+  return widen(tensor, type, name);
+}
+
+Tensor read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
+
+void write_npy(const std::string& path, const Tensor& tensor) {
+  check(tensor.defined(), path, ": there is no tensor to write");
+  const NumberType* type = std::find_if(
+      std::begin(kNumberTypes), std::end(kNumberTypes), [&tensor](const NumberType& candidate) {
+        return candidate.read == tensor.scalar_type();
+      });
+  check(type != std::end(kNumberTypes),
+        path,
+        ": a .npy file cannot hold the dtype ",
+        at::toString(tensor.scalar_type()),
+        ", convert it first");
+  const Tensor array = tensor.detach().cpu().contiguous();
+  const char order = array.element_size() == 1 ? '|' : '<';
+  const NpyHeader header{order + std::string(type->code), false, array.sizes().vec()};
+  std::string bytes = format_npy_header(header);
+  bytes += bytes_of(array);
+  write_file_atomically(path, bytes);
+}
+
+}  // namespace eps

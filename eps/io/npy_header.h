@@ -1,0 +1,20 @@
+// The header of a .npy file: a Python dictionary in text, between the magic bytes and the data.
+#pragma once
+
+#include "eps/core.h"
+
+namespace eps {
+
+struct NpyHeader {
+  std::string descr;  // "<f4"
+  bool fortran_order = false;
+  Shape shape;
+};
+
+// Takes the header, magic bytes and all, off the front of `bytes`; `name` is for messages.
+NpyHeader take_npy_header(std::string_view& bytes, const std::string& name);
+
+// Format 1.0, byte for byte what numpy writes: padded to a multiple of 64.
+std::string format_npy_header(const NpyHeader& header);
+
+}  // namespace eps

@@ -1,0 +1,265 @@
+// .safetensors: 8 bytes of header length, the JSON header, the data.
+#include "eps/io/safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "eps/io/bytes.h"
+#include "eps/io/file.h"
+
+namespace eps {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kMetadata = "__metadata__";
+
+constexpr std::pair<std::string_view, at::ScalarType> kDtypes[] = {
+    {"F64", at::kDouble},
+    {"F32", at::kFloat},
+    {"F16", at::kHalf},
+    {"BF16", at::kBFloat16},
+    {"I64", at::kLong},
+    {"I32", at::kInt},
+    {"I16", at::kShort},
+    {"I8", at::kChar},
+    {"U8", at::kByte},
+    {"BOOL", at::kBool},
+};
+
+// One tensor of the header; `begin` and `end` count from the start of the data.
+struct Entry {
+  std::string name;
+  at::ScalarType dtype;
+  Shape shape;
+  uint64_t begin = 0, end = 0;
+};
+
+// json::parse() keeps the last of two equal keys without a word, and nests without end: the file
+// {name: {field: [numbers]}} has three levels.
+json parse_json(std::string_view text, const std::string& name) {
+  using Event = json::parse_event_t;
+  constexpr int kDeepest = 2;
+  std::vector<std::set<std::string>> keys;
+  const auto watch = [&keys, &name](int depth, Event event, json& value) {
+    if (event == Event::object_start || event == Event::array_start) {
+      check(
+          depth <= kDeepest, name, ": the JSON header nests deeper than ", kDeepest + 1, " levels");
+    }
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key) {
+      const auto& key = value.get_ref<const std::string&>();
+      check(keys.back().insert(key).second, name, ": '", key, "' appears twice in the JSON header");
+    }
+    return true;
+  };
+  try {
+    return json::parse(text, watch);
+  } catch (const json::exception& error) {
+    fail(name, ": the header is not valid JSON: ", error.what());
+  }
+}
+
+at::ScalarType parse_dtype(const json& value, const std::string& name) {
+  check(value.is_string(), name, ": 'dtype' must be a string, got ", value.type_name());
+  const auto& text = value.get_ref<const std::string&>();
+  for (const auto& [code, dtype] : kDtypes) {
+    if (code == text) return dtype;
+  }
+  fail(name, ": dtype '", text, "' is not one of F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL");
+}
+
+// An array of whole numbers from 0 to 2^63 - 1.
+Shape parse_counts(const json& value, const char* field, const std::string& name) {
+  check(value.is_array(), name, ": '", field, "' must be an array, got ", value.type_name());
+  Shape counts;
+  for (const json& count : value) {
+    check(count.is_number_unsigned() && count.get<uint64_t>() <= uint64_t{INT64_MAX},
+          name,
+          ": '",
+          field,
+          "' must hold whole numbers from 0 to 2^63 - 1, got ",
+          count.is_primitive() ? count.dump() : count.type_name());
+    counts.push_back(count.get<int64_t>());
+  }
+  return counts;
+}
+
+Entry parse_entry(const std::string& key,
+                  const json& value,
+                  size_t available,
+                  const std::string& file) {
+  const std::string name = file + ": tensor '" + key + "'";
+  check(value.is_object(), name, ": must be a JSON object, got ", value.type_name());
+  for (const char* field : {"dtype", "shape", "data_offsets"}) {
+    check(value.contains(field), name, ": '", field, "' is missing");
+  }
+  Entry entry{key, parse_dtype(value["dtype"], name), parse_counts(value["shape"], "shape", name)};
+  const Shape offsets = parse_counts(value["data_offsets"], "data_offsets", name);
+  check(offsets.size() == 2, name, ": 'data_offsets' must hold 2 numbers, got ", offsets.size());
+  entry.begin = static_cast<uint64_t>(offsets[0]);
+  entry.end = static_cast<uint64_t>(offsets[1]);
+  check(entry.begin <= entry.end && entry.end <= available,
+        name,
+        ": bytes ",
+        entry.begin,
+        " to ",
+        entry.end,
+        " are not inside the ",
+        available,
+        " bytes of data");
+  const auto item_size = static_cast<int64_t>(at::elementSize(entry.dtype));
+  const auto wanted = static_cast<uint64_t>(byte_count(entry.shape, item_size, name));
+  check(wanted == entry.end - entry.begin,
+        name,
+        ": shape ",
+        to_string(entry.shape),
+        ": expected ",
+        wanted,
+        " bytes, found ",
+        entry.end - entry.begin);
+  return entry;
+}
+
+// Sorted by place, each entry must begin where the one before it ends.
+void check_coverage(std::vector<Entry>& entries, size_t available, const std::string& name) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  uint64_t covered = 0;
+  for (const Entry& entry : entries) {
+    check(entry.begin >= covered,
+          name,
+          ": tensor '",
+          entry.name,
+          "' begins at byte ",
+          entry.begin,
+          " and overlaps the one before it, which ends at ",
+          covered);
+    check(entry.begin == covered,
+          name,
+          ": bytes ",
+          covered,
+          " to ",
+          entry.begin,
+          " of the data belong to no tensor");
+    covered = entry.end;
+  }
+  check(covered == available, name, ": expected ", covered, " bytes of data, found ", available);
+}
+
+std::map<std::string, std::string> parse_metadata(const json& value, const std::string& name) {
+  check(value.is_object(),
+        name,
+        ": '",
+        kMetadata,
+        "' must be a JSON object, got ",
+        value.type_name());
+  std::map<std::string, std::string> metadata;
+  for (const auto& [key, text] : value.items()) {
+    check(
+        text.is_string(), name, ": metadata '", key, "' must be a string, got ", text.type_name());
+    metadata[key] = text.get<std::string>();
+  }
+  return metadata;
+}
+
+// The JSON header of a file, taken off the front of `bytes`.
+json take_header(std::string_view& bytes, const std::string& name) {
+  uint64_t length = 0;
+  check(bytes.size() >= sizeof(length),
+        name,
+        ": not a .safetensors file: expected at least ",
+        sizeof(length),
+        " bytes, found ",
+        bytes.size());
+  std::memcpy(&length, bytes.data(), sizeof(length));
+  bytes.remove_prefix(sizeof(length));
+  check(length <= bytes.size(),
+        name,
+        ": not a .safetensors file, or truncated: expected ",
+        length,
+        " bytes of header, found ",
+        bytes.size());
+  json header = parse_json(bytes.substr(0, length), name);
+  check(header.is_object(), name, ": the header must be a JSON object, got ", header.type_name());
+  bytes.remove_prefix(length);
+  return header;
+}
+
+std::string_view dtype_code(const Tensor& tensor, const std::string& name) {
+  check(tensor.defined(), name, ": there is no tensor to write");
+  for (const auto& [code, dtype] : kDtypes) {
+    if (dtype == tensor.scalar_type()) return code;
+  }
+  fail(name,
+       ": a .safetensors file cannot hold the dtype ",
+       at::toString(tensor.scalar_type()),
+       ", convert it first");
+}
+
+std::string dump_header(const json& header, const std::string& path) {
+  try {
+    std::string text = header.dump();
+    text.append((8 - text.size() % 8) % 8, ' ');
+    return text;
+  } catch (const json::exception& error) {
+    fail(path, ": a tensor name or metadata text is not UTF-8: ", error.what());
+  }
+}
+
+}  // namespace
+
+Safetensors parse_safetensors(std::string_view bytes, const std::string& name) {
+  const json header = take_header(bytes, name);
+  Safetensors file;
+  std::vector<Entry> entries;
+  for (const auto& [key, value] : header.items()) {
+    if (key == kMetadata) {
+      file.metadata = parse_metadata(value, name);
+    } else {
+      entries.push_back(parse_entry(key, value, bytes.size(), name));
+    }
+  }
+  check_coverage(entries, bytes.size(), name);
+  for (const Entry& entry : entries) {
+    const std::string_view data = bytes.substr(entry.begin, entry.end - entry.begin);
+    file.tensors[entry.name] = tensor_from_bytes(data, entry.shape, entry.dtype);
+  }
+  return file;
+}
+
+Safetensors read_safetensors(const std::string& path) {
+  return parse_safetensors(read_file(path), path);
+}
+
+void write_safetensors(const std::string& path, const Safetensors& file) {
+  json header = json::object();
+  if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
+  std::vector<std::pair<std::string, Tensor>> arrays(file.tensors.begin(), file.tensors.end());
+  for (auto& [name, tensor] : arrays) {
+    const std::string full_name = path + ": tensor '" + name + "'";
+    check(name != kMetadata, full_name, ": this name is reserved");
+    header[name]["dtype"] = dtype_code(tensor, full_name);
+    header[name]["shape"] = tensor.sizes().vec();
+    tensor = tensor.detach().cpu().contiguous();
+  }
+  std::stable_sort(arrays.begin(), arrays.end(), [](const auto& a, const auto& b) {
+    return a.second.element_size() > b.second.element_size();
+  });
+  std::string data;
+  for (const auto& [name, tensor] : arrays) {
+    const size_t begin = data.size();
+    data += bytes_of(tensor);
+    header[name]["data_offsets"] = {begin, data.size()};
+  }
+  const std::string text = dump_header(header, path);
+  const uint64_t length = text.size();
+  std::string bytes(reinterpret_cast<const char*>(&length), sizeof(length));
+  write_file_atomically(path, bytes + text + data);
+}
+
+}  // namespace eps
