@@ -17,6 +17,7 @@ inline std::string little_endian(uint64_t value, int bytes) {
   return text;
 }
 
+// Also in place of "text" + string, about which GCC 12 warns wrongly.
 inline std::string joined(const Parts& parts) {
   std::string all;
   for (const std::string& part : parts) all += part;
@@ -24,26 +25,26 @@ inline std::string joined(const Parts& parts) {
 }
 
 // A whole pickle of protocol 4 around the instructions that leave one value on the stack.
-inline std::string whole(const std::string& body) { return "\x80\x04" + body + "."; }
+inline std::string whole(const std::string& body) { return joined({"\x80\x04", body, "."}); }
 
 inline std::string none() { return "N"; }
 inline std::string flag(bool value) { return value ? "\x88" : "\x89"; }
-inline std::string integer(int64_t value) { return "\x8a\x08" + little_endian(value, 8); }
+inline std::string integer(int64_t value) { return joined({"\x8a\x08", little_endian(value, 8)}); }
 inline std::string text(const std::string& value) {
-  return "X" + little_endian(value.size(), 4) + value;
+  return joined({"X", little_endian(value.size(), 4), value});
 }
 inline std::string bytes(const std::string& value) {
-  return "B" + little_endian(value.size(), 4) + value;
+  return joined({"B", little_endian(value.size(), 4), value});
 }
 inline std::string number(double value) {
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
-  std::string digits = little_endian(bits, 8);
-  return "G" + std::string(digits.rbegin(), digits.rend());
+  const std::string digits = little_endian(bits, 8);
+  return joined({"G", std::string(digits.rbegin(), digits.rend())});
 }
 
-inline std::string list(const Parts& items) { return "](" + joined(items) + "e"; }
-inline std::string tuple(const Parts& items) { return "(" + joined(items) + "t"; }
+inline std::string list(const Parts& items) { return joined({"](", joined(items), "e"}); }
+inline std::string tuple(const Parts& items) { return joined({"(", joined(items), "t"}); }
 inline std::string integers(const std::vector<int64_t>& values) {
   Parts items;
   for (const int64_t value : values) items.push_back(integer(value));
@@ -57,9 +58,9 @@ inline std::string entries(const Entries& entries) {
   for (const auto& [key, value] : entries) body += text(key) + value;
   return body + "u";
 }
-inline std::string dict(const Entries& content) { return "}" + entries(content); }
+inline std::string dict(const Entries& content) { return joined({"}", entries(content)}); }
 inline std::string global(const std::string& module, const std::string& name) {
-  return "c" + module + "\n" + name + "\n";
+  return joined({"c", module, "\n", name, "\n"});
 }
 inline std::string call(const std::string& callable, const Parts& args) {
   return callable + tuple(args) + "R";

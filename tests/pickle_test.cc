@@ -3,11 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
-#include "eps/core.h"
 #include "eps/io/pickle_json.h"
 #include "eps/io/pickle_view.h"
+#include "tests/files.h"
 #include "tests/pickle_bytes.h"
 
 namespace eps {
@@ -25,14 +23,8 @@ json as_json(const std::string& bytes) {
   return converted.value_or(json("not plain data"));
 }
 
-std::string error_of(const std::string& bytes) {
-  try {
-    parse_pickle(bytes, "a.pkl");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
+std::string parse_error(const std::string& bytes) {
+  return error_of([&bytes] { parse_pickle(bytes, "a.pkl"); });
 }
 
 TEST(Pickle, ReadsWhatPythonWritesInEveryProtocol) {
@@ -167,7 +159,8 @@ TEST(Pickle, StopsAtTheEndOfThePickle) {
 
 // Each would run a command or take over the interpreter in Python.
 TEST(Pickle, KeepsHostileCallsAsRecords) {
-  const std::string canary = std::filesystem::temp_directory_path() / "eps-pickle-canary";
+  const Folder folder;
+  const std::string canary = folder.file("canary");
   const std::string command = "touch " + canary;
   using namespace pickled;
   const std::vector<std::string> hostile = {
@@ -185,7 +178,7 @@ TEST(Pickle, KeepsHostileCallsAsRecords) {
     EXPECT_NE(pickle.root->as<PickleObject>(), nullptr);
     EXPECT_NE(argument_of(pickle.root, 0), nullptr);
   }
-  EXPECT_FALSE(std::filesystem::exists(canary));
+  EXPECT_TRUE(folder.names().empty());
 }
 
 TEST(Pickle, SurvivesStructuresThatContainThemselves) {
@@ -227,20 +220,20 @@ TEST(Pickle, RefusesLengthsBeyondTheInput) {
                                    "\x8e\xff\xff\xff\xff\xff\xff\xff\x7f."s,
                                    "\x96\0\0\0\0\0\1\0\0."s,
                                    "\x95\xff\xff\xff\xff\xff\xff\xff\xff."s}) {
-    EXPECT_NE(error_of(bytes).find("a.pkl: "), std::string::npos);
+    EXPECT_NE(parse_error(bytes).find("a.pkl: "), std::string::npos);
   }
-  EXPECT_EQ(error_of("X\xff\xff\xff\xff."), "a.pkl: wants 4294967295 bytes at byte 5 but has 1");
-  EXPECT_NE(error_of("I" + std::string(2000, '9') + "\n.").find("an integer of 2000 digits"),
+  EXPECT_EQ(parse_error("X\xff\xff\xff\xff."), "a.pkl: wants 4294967295 bytes at byte 5 but has 1");
+  EXPECT_NE(parse_error("I" + std::string(2000, '9') + "\n.").find("an integer of 2000 digits"),
             std::string::npos);
 }
 
 TEST(Pickle, RefusesMoreValuesThanItsLimit) {
-  EXPECT_NE(error_of(std::string(kMaxPickleValues, ']')).find("more than 4194304 values"),
+  EXPECT_NE(parse_error(std::string(kMaxPickleValues, ']')).find("more than 4194304 values"),
             std::string::npos);
-  EXPECT_NE(error_of(std::string(kMaxPickleStack + 1, 'N')).find("values on the stack"),
+  EXPECT_NE(parse_error(std::string(kMaxPickleStack + 1, 'N')).find("values on the stack"),
             std::string::npos);
-  EXPECT_NE(error_of(std::string(kMaxPickleStack + 1, '(')).find("marks"), std::string::npos);
-  EXPECT_NE(error_of("N" + std::string(kMaxPickleMemo + 1, '\x94')).find("memo entries"),
+  EXPECT_NE(parse_error(std::string(kMaxPickleStack + 1, '(')).find("marks"), std::string::npos);
+  EXPECT_NE(parse_error("N" + std::string(kMaxPickleMemo + 1, '\x94')).find("memo entries"),
             std::string::npos);
 }
 

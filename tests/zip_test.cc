@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "eps/core.h"
+#include "tests/files.h"
 #include "tests/zip_bytes.h"
 
 namespace eps {
@@ -16,18 +16,6 @@ using zipped::File;
 const std::string kContent = "to be or not to be, to be or not to be";
 const std::string kDeflated(
     "\x2b\xc9\x57\x48\x4a\x55\xc8\x2f\x52\xc8\xcb\x2f\x51\x28\x01\x71\x74\x20\x14\x8a\x18\x00", 22);
-
-// The message of the error that `read` must throw.
-template <class Read>
-std::string error_of(const Read& read) {
-  try {
-    read();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
 
 // Reads everything there is, as the strictest user would.
 std::vector<std::string> contents(const std::string& bytes) {
