@@ -126,6 +126,17 @@ TEST(Image, ClaimsOfSizeAreCheckedBeforeMemoryIsTaken) {
                 std::to_string(jpeg.size()) + " bytes");
 }
 
+// No image packs better than one of a single colour: the bound above must let it pass.
+TEST(Image, TheBestPackedPngIsRead) {
+  const Folder folder;
+  for (const int64_t channels : {1, 3}) {
+    const Tensor black = at::zeros({channels, 2048, 2048}, at::kByte);
+    write_png(folder.file("a"), black);
+    EXPECT_LT(get_bytes(folder.file("a")).size(), static_cast<size_t>(black.numel() / 900));
+    EXPECT_TRUE(identical(read_image(folder.file("a")), black));
+  }
+}
+
 TEST(Image, JpegsOfOtherSortsAreRefused) {
   const std::string cmyk = jpeg_start(0xc0, 8, 8, 4) + jpeg_scan(4, 0, 63, 0, 0, "\x7f");
   EXPECT_EQ(error_of([&] { parse_image(cmyk, "a.jpg"); }),

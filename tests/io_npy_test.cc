@@ -105,7 +105,7 @@ TEST(Npy, UnsignedNumbersBecomeWiderSignedOnes) {
   EXPECT_TRUE(identical(parse_npy(array("<u8", "(1,)", raw({7, 0, 0, 0, 0, 0, 0, 0})), "a"),
                         at::full({1}, 7, at::kLong)));
   EXPECT_EQ(error_of([] { parse_npy(array("<u8", "(2,)", std::string(16, '\xff')), "a.npy"); }),
-            "a.npy: 2 values of dtype 'u8' exceed int64 (2^63 - 1)");
+            "a.npy: 'u8' numbers beyond int64 (2^63 - 1), 2 of them");
 }
 
 struct Malformed {
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"NotBoolean",
                   npy("{'fortran_order': 1}", ""),
                   "True or False is missing in the .npy header, found \"1}\""},
-        Malformed{"StrayText", npy("{}  x", ""), "1 stray bytes behind the .npy header's '}'"},
+        Malformed{"StrayText", npy("{}  x", ""), "the .npy header goes on behind its '}' with \"x\""},
         Malformed{"ShapeOfWords",
                   array("<f4", "(x,)", ""),
                   "dimension missing in the .npy header, at \"x,), }\\x0a\""},

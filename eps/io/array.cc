@@ -1,6 +1,7 @@
 // Arrays in files of any kind: the extension chooses the format.
 #include "eps/io/array.h"
 
+#include "eps/io/bytes.h"
 #include "eps/io/npy.h"
 #include "eps/io/safetensors.h"
 
@@ -31,7 +32,7 @@ TensorPath parse_safetensors_path(const std::string& path) {
 std::string names(const Safetensors& file) {
   std::string text;
   for (const auto& [name, tensor] : file.tensors) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return printable(text, 400);
 }
 
 }  // namespace

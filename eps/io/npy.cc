@@ -40,7 +40,7 @@ const NumberType& number_type(const std::string& descr, const std::string& name)
   }
   fail(name,
        ": dtype '",
-       descr,
+       printable(descr),
        "' is not read, only f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 u8 and b1 (no complex numbers, "
        "strings, ",
        "objects or structures)");
@@ -60,7 +60,7 @@ Tensor widen(const Tensor& stored, const NumberType& type, const std::string& na
   if (type.code == "u4") return stored.to(type.read).bitwise_and(int64_t{0xffffffff});
   if (type.code == "u8") {
     const int64_t beyond = stored.lt(0).sum().item<int64_t>();
-    check(beyond == 0, name, ": ", beyond, " values of dtype 'u8' exceed int64 (2^63 - 1)");
+    check(beyond == 0, name, ": 'u8' numbers beyond int64 (2^63 - 1), ", beyond, " of them");
   }
   return stored;
 }

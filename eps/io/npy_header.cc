@@ -33,7 +33,7 @@ class DictionaryParser {
       } else if (key == "shape") {
         set(shape, key, tuple());
       } else {
-        fail(name_, ": unknown key '", key, "' in the .npy header");
+        fail(name_, ": unknown key '", printable(key), "' in the .npy header");
       }
       if (!accept(',')) {
         expect('}');
@@ -41,7 +41,7 @@ class DictionaryParser {
       }
     }
     skip_space();
-    check(text_.empty(), name_, ": ", text_.size(), " stray bytes behind the .npy header's '}'");
+    check(text_.empty(), name_, ": the .npy header goes on behind its '}' with ", here());
     check(descr && fortran_order && shape,
           name_,
           ": the .npy header must hold 'descr', 'fortran_order' and 'shape'");

@@ -28,12 +28,13 @@ class PngReader {
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
   Tensor read() {
-    const auto size = static_cast<int64_t>(rest_.size());
+    const size_t size = rest_.size();
     require(read_header());
     const int64_t width = png_get_image_width(png_, info_);
     const int64_t height = png_get_image_height(png_, info_);
-    // Deflate packs at most 1032 bytes into one, and a pixel has at least one bit.
-    check_image_size(width, height, static_cast<size_t>(size), 8 * 1032, name_);
+    const int64_t pixel_bits = png_get_channels(png_, info_) * png_get_bit_depth(png_, info_);
+    // Deflate packs at most 1032 bytes into one.
+    check_image_size(width, height, size, 8 * 1032 / pixel_bits, name_);
     require(convert_to_8_bits());
     const int64_t channels = png_get_channels(png_, info_);
     const Tensor pixels = at::empty({height, width, channels}, at::kByte);

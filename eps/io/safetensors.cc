@@ -52,14 +52,18 @@ json parse_json(std::string_view text, const std::string& name) {
     if (event == Event::object_end) keys.pop_back();
     if (event == Event::key) {
       const auto& key = value.get_ref<const std::string&>();
-      check(keys.back().insert(key).second, name, ": '", key, "' appears twice in the JSON header");
+      check(keys.back().insert(key).second,
+            name,
+            ": '",
+            printable(key),
+            "' appears twice in the JSON header");
     }
     return true;
   };
   try {
     return json::parse(text, watch);
   } catch (const json::exception& error) {
-    fail(name, ": the header is not valid JSON: ", error.what());
+    fail(name, ": the header is not valid JSON: ", printable(error.what(), 400));
   }
 }
 
@@ -69,7 +73,10 @@ at::ScalarType parse_dtype(const json& value, const std::string& name) {
   for (const auto& [code, dtype] : kDtypes) {
     if (code == text) return dtype;
   }
-  fail(name, ": dtype '", text, "' is not one of F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL");
+  fail(name,
+       ": dtype '",
+       printable(text),
+       "' is not one of F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL");
 }
 
 // An array of whole numbers from 0 to 2^63 - 1.
@@ -82,7 +89,7 @@ Shape parse_counts(const json& value, const char* field, const std::string& name
           ": '",
           field,
           "' must hold whole numbers from 0 to 2^63 - 1, got ",
-          count.is_primitive() ? count.dump() : count.type_name());
+          count.is_number() ? count.dump() : count.type_name());
     counts.push_back(count.get<int64_t>());
   }
   return counts;
@@ -92,7 +99,7 @@ Entry parse_entry(const std::string& key,
                   const json& value,
                   size_t available,
                   const std::string& file) {
-  const std::string name = file + ": tensor '" + key + "'";
+  const std::string name = file + ": tensor '" + printable(key) + "'";
   check(value.is_object(), name, ": must be a JSON object, got ", value.type_name());
   for (const char* field : {"dtype", "shape", "data_offsets"}) {
     check(value.contains(field), name, ": '", field, "' is missing");
@@ -134,7 +141,7 @@ void check_coverage(std::vector<Entry>& entries, size_t available, const std::st
     check(entry.begin >= covered,
           name,
           ": tensor '",
-          entry.name,
+          printable(entry.name),
           "' begins at byte ",
           entry.begin,
           " and overlaps the one before it, which ends at ",
@@ -160,8 +167,12 @@ std::map<std::string, std::string> parse_metadata(const json& value, const std::
         value.type_name());
   std::map<std::string, std::string> metadata;
   for (const auto& [key, text] : value.items()) {
-    check(
-        text.is_string(), name, ": metadata '", key, "' must be a string, got ", text.type_name());
+    check(text.is_string(),
+          name,
+          ": metadata '",
+          printable(key),
+          "' must be a string, got ",
+          text.type_name());
     metadata[key] = text.get<std::string>();
   }
   return metadata;
@@ -207,7 +218,7 @@ std::string dump_header(const json& header, const std::string& path) {
     text.append((8 - text.size() % 8) % 8, ' ');
     return text;
   } catch (const json::exception& error) {
-    fail(path, ": a tensor name or metadata text is not UTF-8: ", error.what());
+    fail(path, ": a tensor name or metadata text is not UTF-8: ", printable(error.what(), 400));
   }
 }
 
@@ -241,7 +252,7 @@ void write_safetensors(const std::string& path, const Safetensors& file) {
   if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
   std::vector<std::pair<std::string, Tensor>> arrays(file.tensors.begin(), file.tensors.end());
   for (auto& [name, tensor] : arrays) {
-    const std::string full_name = path + ": tensor '" + name + "'";
+    const std::string full_name = path + ": tensor '" + printable(name) + "'";
     check(name != kMetadata, full_name, ": this name is reserved");
     header[name]["dtype"] = dtype_code(tensor, full_name);
     header[name]["shape"] = tensor.sizes().vec();

@@ -1,0 +1,5 @@
+// Hostile JPEG files.
+#include "eps/io/image.h"
+#include "fuzz/target.h"
+
+EPS_FUZZ_TARGET(jpeg) { parse_image(bytes, "jpeg"); }

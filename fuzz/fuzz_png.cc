@@ -1,0 +1,5 @@
+// Hostile PNG files.
+#include "eps/io/image.h"
+#include "fuzz/target.h"
+
+EPS_FUZZ_TARGET(png) { parse_image(bytes, "png"); }

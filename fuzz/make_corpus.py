@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the fuzzers into fuzz/corpus/<reader>/, the same bytes every time.
+
+Files named good_* must be read, all others refused: tests/fuzz_replay_test.cc holds the readers to
+it. What a fuzzer finds is added here by hand, under a name that says what is wrong with it.
+"""
+import json
+import pathlib
+import struct
+import zlib
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def npy(descr="<f4", shape=(2,), data=bytes(8), fortran=False, version=1, header=None):
+    text = header or f"{{'descr': {descr!r}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + data
+
+
+def npy_files():
+    return {
+        "good_f4": npy(),
+        "good_big_endian": npy(">f8", (1,), bytes(8)),
+        "good_fortran": npy("<i2", (2, 3), bytes(range(12)), fortran=True),
+        "good_scalar": npy("|b1", (), b"\2"),
+        "good_empty": npy("<f2", (3, 0, 2), b""),
+        "good_u2_version_2": npy("<u2", (2,), b"\xff\xff\0\0", version=2),
+        "good_u8_version_3": npy("<u8", (1,), bytes(8), version=3),
+        "u8_too_large": npy("<u8", (1,), b"\xff" * 8),
+        "truncated": npy(data=bytes(7)),
+        "trailing": npy(data=bytes(9)),
+        "overflow": npy(shape=(1 << 32, 1 << 32)),
+        "overflow_times_zero": npy(shape=(0, 1 << 40, 1 << 40), data=b""),
+        "negative": npy(shape=(-1, -2)),
+        "structured": npy(header="{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}"),
+        "object": npy("|O", (), b""),
+        "line_break_in_dtype": npy(header="{'descr': '\n\x1b', 'fortran_order': False, 'shape': ()}"),
+        "line_break_in_key": npy(header="{'a\n': 1}"),
+        "long_dtype": npy("x" * 1000, (), b""),
+        "header_not_ending": npy(header="{'descr': '<f4', 'shape': (2,"),
+        "header_behind_file": npy()[:20],
+    }
+
+
+def safetensors(header, data=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def entry(dtype, shape, begin, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+def safetensors_files():
+    sizes = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+    every, end = {}, 0
+    for dtype, size in sizes.items():
+        every[dtype] = entry(dtype, [3], end, end + 3 * size)
+        end += 3 * size
+    two = {"a": entry("F32", [2], 0, 8), "b": entry("U8", [], 8, 9)}
+    twice = b'{"a":{"dtype":"U8","shape":[],"data_offsets":[0,1]},"a":{"dtype":"U8"}}'
+    return {
+        "good_every_dtype": safetensors(every, bytes(end)),
+        "good_metadata": safetensors({"__metadata__": {"format": "pt"}, **two}, bytes(9)),
+        "good_padded": safetensors(json.dumps(two).encode() + b"    ", bytes(9)),
+        "good_none": safetensors({}),
+        "good_empty_tensor": safetensors({"a": entry("F32", [0, 5], 0, 0)}),
+        "duplicate_name": safetensors(twice, b"x"),
+        "gap": safetensors({"a": entry("U8", [1], 1, 2)}, b"xx"),
+        "overlap": safetensors({"a": entry("U8", [2], 0, 2), "b": entry("U8", [2], 1, 3)}, b"xxx"),
+        "trailing": safetensors(two, bytes(10)),
+        "truncated": safetensors(two, bytes(8)),
+        "overflow": safetensors({"a": entry("F64", [1 << 32, 1 << 32], 0, 8)}, bytes(8)),
+        "negative": safetensors({"a": entry("U8", [-1], 0, 1)}, b"x"),
+        "not_utf8": safetensors(b'{"\xff":1}'),
+        "line_break_in_name": safetensors({"a\n\u001b[31m\u2028": entry("U8", [1], 0, 2)}, b"xx"),
+        "line_break_in_dtype": safetensors({"a": entry("U\n", [1], 0, 1)}, b"x"),
+        "line_break_in_shape": safetensors({"a": entry("U8", ["\n\u2028"], 0, 1)}, b"x"),
+        "line_break_twice": safetensors(b'{"a\\n":1,"a\\n":1}'),
+        "line_break_in_metadata": safetensors({"__metadata__": {"a\n": 1}}),
+        "long_name": safetensors({"a" * 1000: 1}),
+        "nested": safetensors(b'{"a":' + b"[" * 100 + b"]" * 100 + b"}"),
+        "unknown_dtype": safetensors({"a": entry("F8_E4M3", [1], 0, 1)}, b"x"),
+        "header_behind_file": safetensors(two, bytes(9))[:40],
+    }
+
+
+def chunk(kind, content):
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def png(width, height, bits, colour, rows, extra=b"", interlace=0):
+    header = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, interlace)
+    data = chunk(b"IDAT", zlib.compress(rows, 9))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + data + chunk(b"IEND", b"")
+
+
+def png_files():
+    palette = chunk(b"PLTE", bytes([1, 2, 3, 250, 251, 252]))
+    grey = png(4, 4, 8, 0, bytes(20))
+    broken = bytearray(grey)
+    broken[-18] ^= 1
+    return {
+        "good_grey": grey,
+        "good_grey_1_bit": png(9, 3, 1, 0, bytes(9)),
+        "good_grey_16_bits": png(3, 2, 16, 0, bytes(range(14)).replace(b"\7", b"\0")),
+        "good_grey_alpha": png(2, 2, 8, 4, bytes(10)),
+        "good_rgb_filters": png(3, 5, 8, 2, b"".join(bytes([f]) + bytes(range(9)) for f in range(5))),
+        "good_rgba_16_bits": png(2, 2, 16, 6, bytes(34)),
+        "good_palette": png(5, 2, 1, 3, b"\0\xa8\0\x50", palette + chunk(b"tRNS", b"\0")),
+        "good_interlaced": png(8, 8, 8, 0, bytes(79), interlace=1),
+        "good_text": png(1, 1, 8, 0, b"\0\5", chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(5000)))),
+        "palette_missing": png(5, 2, 1, 3, b"\0\xa8\0\x50"),
+        "too_many_pixels": png(1 << 30, 1 << 30, 8, 0, b"\0"),
+        "more_than_the_file": png(8000, 8000, 1, 0, b"\0"),
+        "rows_missing": png(4, 4, 8, 0, bytes(10)),
+        "wrong_checksum": bytes(broken),
+        "truncated": grey[:-10],
+        "no_size": png(0, 4, 8, 0, b""),
+    }
+
+
+def segment(marker, content):
+    return bytes([0xFF, marker]) + struct.pack(">H", len(content) + 2) + content
+
+
+def jpeg(scans, size=(8, 8), components=1, frame=0xC0, sampling=0x11, extra=b"", end=b"\xff\xd9"):
+    """DC categories 0 and 7 have the codes 0 and 10, the AC end-of-block has the code 0."""
+    parts = b"".join(bytes([i + 1, sampling if i == 0 else 0x11, 0]) for i in range(components))
+    header = struct.pack(">BHHB", 8, size[1], size[0], components) + parts
+    tables = segment(0xC4, b"\0\1\1" + bytes(14) + b"\0\7") + segment(0xC4, b"\x10\1" + bytes(15) + b"\0")
+    quantisation = segment(0xDB, b"\0" + b"\x08" * 64)
+    return b"\xff\xd8" + extra + quantisation + segment(frame, header) + tables + b"".join(scans) + end
+
+
+def scan(data, components=1, first=0, last=63, high=0, low=0):
+    parts = b"".join(bytes([i + 1, 0]) for i in range(components))
+    return segment(0xDA, bytes([components]) + parts + bytes([first, last, high << 4 | low])) + data
+
+
+def progressive(scans):
+    ac = [scan(b"\x7f", first=k, last=k) for k in range(1, scans - 1)]
+    return jpeg([scan(b"\x7f", last=0, low=1), scan(b"\x7f", last=0, high=1)] + ac, frame=0xC2)
+
+
+def jpeg_files():
+    grey = jpeg([scan(b"\xa4\x3f")])
+    return {
+        "good_grey": grey,
+        "good_colour": jpeg([scan(b"\x0a\x03", 3)], (5, 3), 3),
+        "good_subsampled": jpeg([scan(b"\0\x0f", 3)], (16, 16), 3, sampling=0x22),
+        "good_progressive": progressive(6),
+        "good_restart": jpeg([scan(b"\x3f\xff\xd0\x3f")], (16, 8), extra=segment(0xDD, b"\0\1")),
+        "good_comment": jpeg([scan(b"\x3f")], extra=segment(0xFE, b"hello")),
+        "good_exif": jpeg([scan(b"\x3f")], extra=segment(0xE1, b"Exif\0\0II*\0\x08\0\0\0\0\0")),
+        "too_many_scans": progressive(65),
+        "cmyk": jpeg([scan(b"\0", 4)], components=4),
+        "arithmetic": jpeg([scan(b"\0")], frame=0xC9),
+        "more_than_the_file": jpeg([scan(b"\x3f")], (65000, 1000)),
+        "too_many_pixels": jpeg([scan(b"\x3f")], (65000, 65000)),
+        "data_missing": jpeg([scan(b"\x3f")], (64, 64)),
+        "end_missing": grey[:-2],
+        "no_scan": jpeg([]),
+        "tables_missing": grey[:2] + grey[grey.index(b"\xff\xc0") :],
+    }
+
+
+def main():
+    makers = {"npy": npy_files, "safetensors": safetensors_files, "png": png_files, "jpeg": jpeg_files}
+    for reader, make in makers.items():
+        folder = CORPUS / reader
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in make().items():
+            (folder / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()
