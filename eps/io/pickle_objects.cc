@@ -2,7 +2,7 @@
 #include <charconv>
 
 #include "eps/io/pickle_machine.h"
-#include "eps/io/printable.h"
+#include "eps/io/quote.h"
 
 namespace eps {
 
@@ -123,7 +123,7 @@ uint64_t PickleMachine::decimal_index() {
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), index);
   require(error == std::errc() && end == line.data() + line.size(),
           "memo entry ",
-          printable(line),
+          quote(line),
           " is not a number");
   return index;
 }

@@ -4,7 +4,7 @@
 
 #include "eps/io/pickle_machine.h"
 #include "eps/io/pickle_text.h"
-#include "eps/io/printable.h"
+#include "eps/io/quote.h"
 
 namespace eps {
 
@@ -50,7 +50,7 @@ bool PickleMachine::run_number(unsigned char instruction) {
       double value = 0;
       const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
       require(error == std::errc() && end == line.data() + line.size(),
-              printable(line),
+              quote(line),
               " is not a number");
       push_new(value);
       return true;
@@ -79,7 +79,7 @@ void PickleMachine::push_decimal(std::string_view digits) {
   if (digits == "00") return push(false_);
   if (digits == "01") return push(true_);
   if (!digits.empty() && digits.back() == 'L') digits.remove_suffix(1);
-  require(is_decimal(digits), printable(digits), " is not an integer");
+  require(is_decimal(digits), quote(digits), " is not an integer");
   require(digits.size() <= kMaxPickleDigits, "an integer of ", digits.size(), " digits");
   push_integer(keep(integer_of_decimal(digits)));
 }
@@ -90,7 +90,7 @@ bool PickleMachine::run_text(unsigned char instruction) {
       const std::string_view line = input_.line();
       const bool is_quoted =
           line.size() >= 2 && (line[0] == '\'' || line[0] == '"') && line.back() == line[0];
-      require(is_quoted, printable(line), " is not a quoted string");
+      require(is_quoted, quote(line), " is not a quoted string");
       push_new(PickleString{keep(unescape_repr(line.substr(1, line.size() - 2)))});
       return true;
     }

@@ -1,7 +1,9 @@
 // Questions asked of the values of a pickle by those who know what they look for.
 #include "eps/io/pickle_view.h"
 
-#include "eps/io/printable.h"
+#include <fmt/format.h>
+
+#include "eps/io/bytes.h"
 
 namespace eps {
 namespace {
@@ -105,8 +107,7 @@ PickleRef argument_of(PickleRef value, size_t index) {
 }
 
 std::string dotted(const PickleGlobal& global) {
-  return printable(std::string(global.module.substr(0, 120)) + "." +
-                   std::string(global.name.substr(0, 120)));
+  return fmt::format("'{}.{}'", printable(global.module), printable(global.name));
 }
 
 }  // namespace eps

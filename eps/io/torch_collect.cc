@@ -4,7 +4,7 @@
 
 #include "eps/io/pickle_json.h"
 #include "eps/io/pickle_view.h"
-#include "eps/io/printable.h"
+#include "eps/io/quote.h"
 #include "eps/io/torch_module.h"
 #include "eps/io/torch_tensor.h"
 
@@ -62,7 +62,7 @@ void Collector::visit(PickleRef value, const std::string& name) {
   // What contains itself adds nothing new the second time.
   if (std::find(path_.begin(), path_.end(), value) != path_.end()) return;
   if (path_.size() >= kMaxPickleDepth) {
-    fail(file_, ": ", printable(name), " is nested deeper than ", kMaxPickleDepth);
+    fail(file_, ": ", quote(name), " is nested deeper than ", kMaxPickleDepth);
   }
   path_.push_back(value);
   if (is_tensor_record(value)) {
@@ -123,7 +123,7 @@ void Collector::visit_module(PickleRef attributes, const std::string& name) {
 }
 
 void Collector::add(PickleRef record, const std::string& name) {
-  const std::string label = file_ + ": tensor " + printable(name);
+  const std::string label = file_ + ": tensor " + quote(name);
   check(name.size() <= kMaxTensorName,
         label,
         ": its name is longer than ",

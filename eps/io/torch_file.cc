@@ -5,7 +5,7 @@
 #include "eps/io/file.h"
 #include "eps/io/pickle_json.h"
 #include "eps/io/pickle_view.h"
-#include "eps/io/printable.h"
+#include "eps/io/quote.h"
 #include "eps/io/torch_module.h"
 #include "eps/io/zip.h"
 
@@ -80,7 +80,7 @@ TorchFile parse_zip(std::string_view bytes, const std::string& name) {
     storages.add(entry.name.substr(data.size()), stored_content(entry, name));
   }
   const ZipEntry* object = find_entry(entries, folder + "data.pkl");
-  const Pickle pickle = parse_pickle(stored_content(*object, name), name + "/data.pkl");
+  const Pickle pickle = parse_pickle(stored_content(*object, name), name + ": data.pkl");
   TorchFile file = finish(pickle.root, pickle.root, storages, bytes.size(), name);
   file.kind = "torch-zip";
   return file;
@@ -129,7 +129,7 @@ std::map<std::string, Tensor> strip_prefix(const std::map<std::string, Tensor>& 
   for (const auto& [name, tensor] : tensors) {
     if (name.starts_with(prefix)) stripped[name.substr(prefix.size())] = tensor;
   }
-  check(!stripped.empty(), "no tensor's name begins with ", printable(prefix));
+  check(!stripped.empty(), "no tensor's name begins with ", quote(prefix));
   return stripped;
 }
 

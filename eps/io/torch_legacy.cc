@@ -1,7 +1,7 @@
 // Streams of torch.save before its zip format, as files or inside a pickle.
 #include "eps/io/byte_reader.h"
 #include "eps/io/pickle_view.h"
-#include "eps/io/printable.h"
+#include "eps/io/quote.h"
 #include "eps/io/torch_storage.h"
 
 namespace eps {
@@ -71,12 +71,12 @@ LegacyStream parse_legacy_stream(std::string_view bytes, const std::string& name
     const auto* key = text_of(item);
     check(key != nullptr, name, ": the key of a storage is not a string");
     const auto size = sizes.find(std::string(*key));
-    check(size != sizes.end(), name, ": nothing refers to storage ", printable(*key));
+    check(size != sizes.end(), name, ": nothing refers to storage ", quote(*key));
     const auto elements = reader.little_endian<uint64_t>();
     check(elements <= reader.remaining() / size->second,
           name,
           ": storage ",
-          printable(*key),
+          quote(*key),
           " declares ",
           elements,
           " elements, past the end");

@@ -6,7 +6,7 @@
 #include "eps/io/bytes.h"
 #include "eps/io/pickle_text.h"
 #include "eps/io/pickle_view.h"
-#include "eps/io/printable.h"
+#include "eps/io/quote.h"
 
 namespace eps {
 namespace {
@@ -71,7 +71,14 @@ at::ScalarType dtype_of_name(std::string_view name, const std::string& label) {
   for (const ElementType& known : kElementTypes) {
     if (known.dtype == name) return known.type;
   }
-  fail(label, ": element type ", printable(name), " is not read");
+  fail(label, ": element type ", quote(name), " is not read");
+}
+
+std::string_view dtype_name(at::ScalarType dtype) {
+  for (const ElementType& known : kElementTypes) {
+    if (known.type == dtype) return known.dtype;
+  }
+  fail("element type ", at::toString(dtype), " is not one that files are read with");
 }
 
 bool is_storage_id(const PicklePersistent& persistent) {
@@ -114,13 +121,13 @@ Tensor TorchStorages::load_by_id(const StorageId& id,
                                  std::optional<at::ScalarType> dtype,
                                  const std::string& label) {
   const auto found = raw_.find(id.key);
-  check(found != raw_.end(), label, ": its storage ", printable(id.key), " is not in the file");
+  check(found != raw_.end(), label, ": its storage ", quote(id.key), " is not in the file");
   const uint64_t size = c10::elementSize(id.dtype);
   const auto elements = static_cast<uint64_t>(id.elements);
   check(elements <= found->second.size() / size,
         label,
         ": its storage ",
-        printable(id.key),
+        quote(id.key),
         " declares ",
         elements,
         " elements of ",
@@ -135,7 +142,7 @@ Tensor TorchStorages::load_by_id(const StorageId& id,
   check(id.view_offset <= storage.numel() && id.view_elements <= storage.numel() - id.view_offset,
         label,
         ": its part of storage ",
-        printable(id.key),
+        quote(id.key),
         " is outside of it");
   return storage.narrow(0, id.view_offset, id.view_elements);
 }

@@ -15,6 +15,9 @@ namespace eps {
 // torch.float32 for "float32"; an error, naming `label`, for a type that is not read.
 at::ScalarType dtype_of_name(std::string_view name, const std::string& label);
 
+// "float32" for torch.float32; the types that dtype_of_name() knows.
+std::string_view dtype_name(at::ScalarType dtype);
+
 // What a storage's persistent id says: ('storage', class, key, device, elements[, view]).
 struct StorageId {
   at::ScalarType dtype = at::kByte;

@@ -8,7 +8,7 @@
 
 #include "eps/core.h"
 #include "eps/io/byte_reader.h"
-#include "eps/io/printable.h"
+#include "eps/io/quote.h"
 
 namespace eps {
 namespace {
@@ -156,7 +156,7 @@ Listed read_listed(ByteReader& directory, const std::string& archive) {
 // begins.
 Extent locate(std::string_view files, Listed& listed, size_t index, const std::string& archive) {
   ZipEntry& entry = listed.entry;
-  const std::string label = archive + ": entry " + printable(entry.name);
+  const std::string label = archive + ": entry " + quote(entry.name);
   check(listed.offset <= files.size(), label, " begins outside the file");
   ByteReader header(files, label, listed.offset);
   check(header.little_endian<uint32_t>() == kLocalSignature, label, " has no local header");
@@ -189,9 +189,9 @@ void refuse_overlaps(std::vector<Extent> extents,
     check(extents[i - 1].end <= extents[i].begin,
           archive,
           ": entries ",
-          printable(entries[extents[i - 1].entry].name),
+          quote(entries[extents[i - 1].entry].name),
           " and ",
-          printable(entries[extents[i].entry].name),
+          quote(entries[extents[i].entry].name),
           " overlap");
   }
 }
@@ -202,16 +202,16 @@ void verify_crc(std::string_view content, const ZipEntry& entry, const std::stri
   check(crc == entry.crc32,
         archive,
         ": entry ",
-        printable(entry.name),
+        quote(entry.name),
         " is damaged (its CRC-32 differs)");
 }
 
 void refuse_encrypted(const ZipEntry& entry, const std::string& archive) {
-  check(!entry.encrypted, archive, ": entry ", printable(entry.name), " is encrypted");
+  check(!entry.encrypted, archive, ": entry ", quote(entry.name), " is encrypted");
 }
 
 std::string inflate_entry(const ZipEntry& entry, const std::string& archive) {
-  const std::string label = archive + ": entry " + printable(entry.name);
+  const std::string label = archive + ": entry " + quote(entry.name);
   check(entry.size / kLargestRatio <= entry.data.size(),
         label,
         " declares ",
@@ -258,7 +258,7 @@ std::vector<ZipEntry> read_zip(std::string_view bytes, const std::string& archiv
     check(names.insert(listed.entry.name).second,
           archive,
           ": entry ",
-          printable(listed.entry.name),
+          quote(listed.entry.name),
           " appears twice");
     entries.push_back(std::move(listed.entry));
   }
@@ -271,7 +271,7 @@ std::string_view stored_content(const ZipEntry& entry, const std::string& archiv
   check(entry.method == kStored,
         archive,
         ": entry ",
-        printable(entry.name),
+        quote(entry.name),
         " is compressed (method ",
         entry.method,
         "); only stored entries can be read here");
