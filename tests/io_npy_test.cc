@@ -155,7 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"NotBoolean",
                   npy("{'fortran_order': 1}", ""),
                   "True or False is missing in the .npy header, found \"1}\""},
-        Malformed{"StrayText", npy("{}  x", ""), "the .npy header goes on behind its '}' with \"x\""},
+        Malformed{
+            "StrayText", npy("{}  x", ""), "the .npy header goes on behind its '}' with \"x\""},
         Malformed{"ShapeOfWords",
                   array("<f4", "(x,)", ""),
                   "dimension missing in the .npy header, at \"x,), }\\x0a\""},

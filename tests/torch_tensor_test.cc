@@ -89,7 +89,7 @@ TEST(TorchTensor, RefusesViewsThatLeaveTheirStorage) {
     return parse_error(torch_zip(dict({{"x", view}}), {{"0", raw<float>({1, 2, 3, 4})}}));
   };
   EXPECT_EQ(error(0, {5}, {1}),
-            "a.pt: tensor 'x': a view from element 0 to 4 further is outside its storage of 4");
+            "a.pt: tensor 'x': from element 0 it reaches 4 further, past its storage of 4");
   const int64_t huge = std::numeric_limits<int64_t>::max();
   for (const auto& [offset, size, stride] : std::vector<std::tuple<int64_t, Shape, Shape>>{
            {1, {4}, {1}},

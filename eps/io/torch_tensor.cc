@@ -76,11 +76,11 @@ Tensor view(const Tensor& storage,
   const int64_t last = last_element(size, stride, label);
   check(offset < storage.numel() && last < storage.numel() - offset,
         label,
-        ": a view from element ",
+        ": from element ",
         offset,
-        " to ",
+        " it reaches ",
         last,
-        " further is outside its storage of ",
+        " further, past its storage of ",
         storage.numel());
   return storage.as_strided(size, stride, offset + storage.storage_offset());
 }

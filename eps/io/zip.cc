@@ -274,7 +274,7 @@ std::string_view stored_content(const ZipEntry& entry, const std::string& archiv
         quote(entry.name),
         " is compressed (method ",
         entry.method,
-        "); only stored entries can be read here");
+        "), which is not read here");
   verify_crc(entry.data, entry, archive);
   return entry.data;
 }
