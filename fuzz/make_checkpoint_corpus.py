@@ -207,6 +207,14 @@ def torch_zip(body, storages, order=b"little"):
     return archive(*files, *((b"a/data/" + key.encode(), data) for key, data in storages.items()))
 
 
+def doubling(body):
+    """Sixty dicts, each of which holds the one before twice."""
+    body += b"q\0"
+    for i in range(60):
+        body += b"}(" + text("a") + b"h" + bytes([i]) + text("b") + b"h" + bytes([i]) + b"uq" + bytes([i + 1])
+    return body
+
+
 def torch_file_files():
     layer = module({"weight": parameter(tensor(inner())), "bias": b"N"}, {"scratch": tensor(inner())}, {})
     blocks = instance(name("torch.nn", "ModuleDict"), module({}, {}, {"8x8": persistent("Conv2d", layer)}))
@@ -222,9 +230,6 @@ def torch_file_files():
                  items(text("1"), integer(1), integer(1))) + b"Q"
     again = name("torch._tensor", "_rebuild_from_type_v2")
     encoded = call(name("_codecs", "encode"), text("\u00e9"), text("latin1"))
-    levels = tensor(floats) + b"q\0"
-    for i in range(60):
-        levels += b"}(" + text("a") + b"h" + bytes([i]) + text("b") + b"h" + bytes([i]) + b"uq" + bytes([i + 1])
     return {
         "good_snapshot": whole(snapshot),
         "good_zip": torch_zip(ordered({"w": tensor(floats)}) + dictionary({"_metadata": b"N"}) + b"b", two),
@@ -247,7 +252,8 @@ def torch_file_files():
         "storage_not_a_stream": whole(tensor(call(name("torch.storage", "_load_from_bytes"), encoded))),
         "sparse": torch_zip(dictionary({"w": call(name("torch._utils", "_rebuild_sparse_tensor"), b"N")}), two),
         "wrapped_for_ever": whole(call(again, again, b"N", b"]q\1(" + again + b"Nh\1e")),
-        "shared": torch_zip(levels, two),
+        "shared": torch_zip(doubling(tensor(floats)), two),
+        "shared_without_tensors": torch_zip(doubling(b"]"), two),
         "big_endian": torch_zip(dictionary({"w": tensor(floats)}), two, b"big"),
         "no_tensors": whole(dictionary({"epoch": integer(1)})),
         "no_pickle": archive((b"00000/img.png", b"x")),

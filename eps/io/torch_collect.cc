@@ -1,6 +1,7 @@
 // Collects the tensors of modules, state dicts and other containers under their full names.
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "eps/io/pickle_json.h"
 #include "eps/io/pickle_view.h"
@@ -17,7 +18,7 @@ std::optional<std::string> key_text(PickleRef key) {
   return std::nullopt;
 }
 
-bool is_container(PickleRef value) {
+bool holds_values(PickleRef value) {
   return value->as<PickleObject>() != nullptr || value->as<PickleDict>() != nullptr ||
          value->as<PickleList>() != nullptr || value->as<PickleTuple>() != nullptr;
 }
@@ -43,13 +44,15 @@ class Collector {
   void visit_entries(const PickleEntries& entries, const std::string& name);
   void visit_items(const std::vector<PickleRef>& items, const std::string& name);
   void add(PickleRef record, const std::string& name);
+  bool may_hold_tensors(PickleRef value) const;
   void spend_steps(size_t steps);
 
   TorchStorages& storages_;
   uint64_t bytes_left_;
   const std::string& file_;
   std::map<std::string, Tensor> tensors_;
-  std::vector<PickleRef> path_;  // what is being visited, outermost first
+  std::vector<PickleRef> path_;           // what is being visited, outermost first
+  std::unordered_set<PickleRef> barren_;  // visited, and no tensor found
   size_t steps_ = 0;
 };
 
@@ -58,12 +61,17 @@ void Collector::spend_steps(size_t steps) {
   check(steps_ <= kMaxTorchSteps, file_, ": takes more than ", kMaxTorchSteps, " steps to walk");
 }
 
+bool Collector::may_hold_tensors(PickleRef value) const {
+  return holds_values(value) && !barren_.contains(value);
+}
+
 void Collector::visit(PickleRef value, const std::string& name) {
   // What contains itself adds nothing new the second time.
   if (std::find(path_.begin(), path_.end(), value) != path_.end()) return;
   if (path_.size() >= kMaxPickleDepth) {
     fail(file_, ": ", quote(name), " is nested deeper than ", kMaxPickleDepth);
   }
+  const size_t found = tensors_.size();
   path_.push_back(value);
   if (is_tensor_record(value)) {
     add(value, name.empty() ? "tensor" : name);
@@ -75,6 +83,7 @@ void Collector::visit(PickleRef value, const std::string& name) {
     visit_object(value, name);
   }
   path_.pop_back();
+  if (tensors_.size() == found) barren_.insert(value);
 }
 
 void Collector::visit_object(PickleRef object, const std::string& name) {
@@ -91,7 +100,7 @@ void Collector::visit_object(PickleRef object, const std::string& name) {
 void Collector::visit_entries(const PickleEntries& entries, const std::string& name) {
   spend_steps(entries.size());
   for (const auto& [key, value] : entries) {
-    if (!is_container(value)) continue;
+    if (!may_hold_tensors(value)) continue;
     const auto text = key_text(key);
     if (text) visit(value, joined(name, *text));
   }
@@ -100,7 +109,7 @@ void Collector::visit_entries(const PickleEntries& entries, const std::string& n
 void Collector::visit_items(const std::vector<PickleRef>& items, const std::string& name) {
   spend_steps(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
-    if (is_container(items[i])) visit(items[i], joined(name, std::to_string(i)));
+    if (may_hold_tensors(items[i])) visit(items[i], joined(name, std::to_string(i)));
   }
 }
 
