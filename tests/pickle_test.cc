@@ -202,6 +202,12 @@ TEST(Pickle, DoesNotMultiplySharedStructures) {
   EXPECT_FALSE(PickleJson().convert(pickle.root).has_value());
 }
 
+TEST(Pickle, JsonLeavesOutOnlyTheEntryThatIsTooLarge) {
+  std::string numbers;
+  for (int i = 0; i < 100000; ++i) numbers += "K\1";
+  EXPECT_EQ(as_json("}(U\4many](" + numbers + "eU\5epochK\3u."), json({{"epoch", 3}}));
+}
+
 TEST(Pickle, SurvivesDeepNesting) {
   const size_t depth = 500000;
   std::string bytes(depth, ']');

@@ -49,7 +49,7 @@ inline std::string local(const File& file) {
 
 inline std::string listed(const File& file, uint64_t offset) {
   return little_endian(0x02014b50, 4) + little_endian(20, 2) + common_fields(file) +
-         little_endian(0, 2 + 2 + 2 + 4) + little_endian(offset, 4) + file.name;
+         std::string(2 + 2 + 2 + 4, 0) + little_endian(offset, 4) + file.name;
 }
 
 inline std::string end_record(uint64_t entries, uint64_t size, uint64_t offset) {

@@ -18,10 +18,16 @@ bool is_utf8(std::string_view text) {
   }
 }
 
-bool PickleJson::spend(size_t amount) {
-  const bool enough = amount <= left_;
-  left_ = enough ? left_ - amount : 0;
+bool PickleJson::work(size_t amount) {
+  const bool enough = amount <= work_left_;
+  work_left_ = enough ? work_left_ - amount : 0;
   return enough;
+}
+
+bool PickleJson::spend(size_t amount) {
+  if (!work(amount) || amount > room_left_) return false;
+  room_left_ -= amount;
+  return true;
 }
 
 std::optional<json> PickleJson::convert(PickleRef value) {
@@ -64,13 +70,18 @@ std::optional<json> PickleJson::convert_items(const std::vector<PickleRef>& item
 }
 
 std::optional<json> PickleJson::convert_entries(const PickleEntries& entries) {
-  if (!spend(entries.size())) return std::nullopt;
+  if (!work(entries.size())) return std::nullopt;
   json object = json::object();
   for (const auto& [key, value] : entries) {
+    const size_t room = room_left_;
     const auto* name = text_of(key);
-    if (name == nullptr || !spend(name->size()) || !is_utf8(*name)) continue;
-    std::optional<json> element = convert(value);
-    if (element) object[std::string(*name)] = std::move(*element);
+    const bool named = name != nullptr && spend(name->size()) && is_utf8(*name);
+    std::optional<json> element = named ? convert(value) : std::nullopt;
+    if (element) {
+      object[std::string(*name)] = std::move(*element);
+    } else {
+      room_left_ = room;
+    }
   }
   if (object.empty() && !entries.empty()) return std::nullopt;
   return object;

@@ -11,8 +11,8 @@ namespace eps {
 // Valid UTF-8, as JSON and safetensors want their text.
 bool is_utf8(std::string_view text);
 
-// Converts values to JSON until what it made reaches a fixed amount: a small pickle can share its
-// way to a tree of any size. What is beyond the amount is like what is no plain data.
+// A small pickle can share its way to a tree of any size, so what is kept is limited: a dict's
+// entry that would exceed the limit is left out, like one that is no plain data.
 class PickleJson {
  public:
   // None, booleans, 64-bit integers, finite numbers and UTF-8 text; lists, tuples and sets of such
@@ -26,10 +26,12 @@ class PickleJson {
   std::optional<nlohmann::json> convert_text(std::string_view text);
   std::optional<nlohmann::json> convert_items(const std::vector<PickleRef>& items);
   std::optional<nlohmann::json> convert_entries(const PickleEntries& entries);
+  bool work(size_t amount);
   bool spend(size_t amount);
 
-  std::vector<PickleRef> path_;    // the containers being converted, outermost first
-  size_t left_ = size_t{1} << 20;  // values and characters of text
+  std::vector<PickleRef> path_;         // the containers being converted, outermost first
+  size_t room_left_ = size_t{1} << 16;  // values and characters of text that may still be kept
+  size_t work_left_ = size_t{1} << 18;  // the same, with all that was looked at and left out
 };
 
 }  // namespace eps

@@ -53,15 +53,16 @@ json config_of(PickleRef root) {
   return config && config->is_object() ? *config : json::object();
 }
 
-TorchFile finish(PickleRef root,
-                 PickleRef config_root,
-                 TorchStorages& storages,
-                 uint64_t file_size,
-                 const std::string& name) {
+TorchFile collect(const char* kind,
+                  PickleRef root,
+                  TorchStorages& storages,
+                  uint64_t file_size,
+                  const std::string& name) {
   TorchFile file;
+  file.kind = kind;
   file.tensors = collect_tensors(root, storages, file_size, name);
   check(!file.tensors.empty(), name, ": holds no tensors");
-  file.config = config_of(config_root).dump();
+  file.config = config_of(root).dump();
   return file;
 }
 
@@ -81,33 +82,26 @@ TorchFile parse_zip(std::string_view bytes, const std::string& name) {
   }
   const ZipEntry* object = find_entry(entries, folder + "data.pkl");
   const Pickle pickle = parse_pickle(stored_content(*object, name), name + ": data.pkl");
-  TorchFile file = finish(pickle.root, pickle.root, storages, bytes.size(), name);
-  file.kind = "torch-zip";
-  return file;
+  return collect("torch-zip", pickle.root, storages, bytes.size(), name);
 }
 
 TorchFile parse_legacy(std::string_view bytes, const std::string& name) {
   LegacyStream stream = parse_legacy_stream(bytes, name);
-  const PickleRef root = stream.object.root;
-  TorchFile file = finish(root, root, stream.storages, bytes.size(), name);
-  file.kind = "torch-legacy";
-  return file;
+  return collect("torch-legacy", stream.object.root, stream.storages, bytes.size(), name);
 }
 
 TorchFile parse_plain(const Pickle& pickle, std::string_view bytes, const std::string& name) {
   TorchStorages storages;
   const PickleRef module = find_module(pickle.root);
   const PickleRef root = module == nullptr ? pickle.root : module;
-  TorchFile file = finish(root, root, storages, bytes.size(), name);
-  const PickleGlobal* callable = callable_of(root);
-  const bool is_snapshot = callable != nullptr && callable->name == "_reconstruct_persistent_obj";
-  file.kind = is_snapshot ? "edm-snapshot" : "pickle";
-  return file;
+  const char* kind = is_persistent_object(root) ? "edm-snapshot" : "pickle";
+  return collect(kind, root, storages, bytes.size(), name);
 }
 
-// Pickles of protocol 2 and later begin with 0x80; older ones with a mark, a global or a container.
+// Pickles of protocol 2 and later begin with 0x80; older ones with a mark, a container, a
+// global or, for torch's magic number, a long integer.
 bool may_be_pickle(std::string_view bytes) {
-  return !bytes.empty() && std::string_view("\x80(c}])").find(bytes[0]) != std::string_view::npos;
+  return !bytes.empty() && std::string_view("\x80(])}cL").find(bytes[0]) != std::string_view::npos;
 }
 
 }  // namespace

@@ -12,9 +12,7 @@ using nlohmann::json;
 // The dict that NVIDIA's torch_utils.persistence keeps of an instance: class_name, state, and the
 // source of its module, which is never looked at; or null.
 PickleRef persistent_record(PickleRef value) {
-  const PickleGlobal* callable = callable_of(value);
-  const bool is_record = callable != nullptr && callable->name == "_reconstruct_persistent_obj";
-  return is_record ? argument_of(value, 0) : nullptr;
+  return is_persistent_object(value) ? argument_of(value, 0) : nullptr;
 }
 
 // Torch's older format wraps classes as ('module', class, file, source).
@@ -58,6 +56,11 @@ void add_options(json& config, PickleRef attributes, PickleJson& convert) {
 }
 
 }  // namespace
+
+bool is_persistent_object(PickleRef value) {
+  const PickleGlobal* callable = callable_of(value);
+  return callable != nullptr && callable->name == "_reconstruct_persistent_obj";
+}
 
 PickleRef object_attributes(PickleRef value) {
   const PickleRef record = persistent_record(value);

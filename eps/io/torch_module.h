@@ -15,8 +15,10 @@ constexpr uint64_t kMaxExpansion = 16;
 constexpr uint64_t kAlwaysAllowedBytes = uint64_t{1} << 16;  // however small the file
 constexpr uint64_t kLeastTensorBytes = 64;                   // what an empty tensor counts for
 
-// The attributes of an object, also of one of NVIDIA's persistent classes, as a value for
-// entries_of(); or null.
+// Whether the value is an instance of one of NVIDIA's persistent classes (torch_utils.persistence).
+bool is_persistent_object(PickleRef value);
+
+// The attributes of an object, persistent or not, as a value for entries_of(); or null.
 PickleRef object_attributes(PickleRef value);
 
 // Whether such attributes are those of a torch module.
