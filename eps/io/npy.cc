@@ -113,6 +113,7 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   const char order = array.element_size() == 1 ? '|' : '<';
   const NpyHeader header{order + std::string(type->code), false, array.sizes().vec()};
   std::string bytes = format_npy_header(header);
+  bytes.reserve(bytes.size() + array.nbytes());
   bytes += bytes_of(array);
   write_file_atomically(path, bytes);
 }

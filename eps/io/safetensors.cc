@@ -261,16 +261,19 @@ void write_safetensors(const std::string& path, const Safetensors& file) {
   std::stable_sort(arrays.begin(), arrays.end(), [](const auto& a, const auto& b) {
     return a.second.element_size() > b.second.element_size();
   });
-  std::string data;
+  size_t size = 0;
   for (const auto& [name, tensor] : arrays) {
-    const size_t begin = data.size();
-    data += bytes_of(tensor);
-    header[name]["data_offsets"] = {begin, data.size()};
+    header[name]["data_offsets"] = {size, size + tensor.nbytes()};
+    size += tensor.nbytes();
   }
   const std::string text = dump_header(header, path);
   const uint64_t length = text.size();
-  std::string bytes(reinterpret_cast<const char*>(&length), sizeof(length));
-  write_file_atomically(path, bytes + text + data);
+  std::string bytes;
+  bytes.reserve(sizeof(length) + text.size() + size);
+  bytes.append(reinterpret_cast<const char*>(&length), sizeof(length));
+  bytes += text;
+  for (const auto& [name, tensor] : arrays) bytes += bytes_of(tensor);
+  write_file_atomically(path, bytes);
 }
 
 }  // namespace eps
