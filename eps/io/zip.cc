@@ -203,7 +203,7 @@ void verify_crc(std::string_view content, const ZipEntry& entry, const std::stri
         archive,
         ": entry ",
         quote(entry.name),
-        " is damaged (its CRC-32 differs)");
+        " is damaged, or was written without checksums (its CRC-32 differs)");
 }
 
 void refuse_encrypted(const ZipEntry& entry, const std::string& archive) {
