@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.parse_complete_callback([&threads] { at::set_num_threads(threads); });
 
+  eps::cli::add_convert(app);
   eps::cli::add_list(app);
   eps::cli::add_operator(app);
   eps::cli::add_verify(app);

@@ -5,6 +5,7 @@
 
 namespace eps::cli {
 
+void add_convert(CLI::App& app);
 void add_list(CLI::App& app);
 void add_operator(CLI::App& app);
 void add_verify(CLI::App& app);
