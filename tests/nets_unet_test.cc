@@ -187,7 +187,7 @@ TEST(UNet, AttentionInterleavesQueriesKeysAndValuesPerHead) {
   const Tensor projected =
       at::matmul(get("proj.weight").reshape({128, 128}), answer) + get("proj.bias").unsqueeze(1);
 
-  const Evaluation evaluation{plan, table, {}};
+  const Evaluation evaluation{plan, table};
   const Tensor ours = attend(evaluation, *in0->block.attention, x);
   EXPECT_LT(relative_error(ours, projected.reshape(x.sizes()) + x), 1e-12);
 }

@@ -3,8 +3,11 @@
 
 #include <torch/version.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
+
+#include "eps/nets/fused.h"
 
 namespace eps {
 namespace {
@@ -17,19 +20,24 @@ bool is_box(const std::vector<double>& filter) {
   return filter.size() == 2 && filter[0] == filter[1];
 }
 
-Tensor correlate(const Tensor& x,
+// at::conv2d leaves small images to a slower kernel that has no use for channels-last memory.
+bool prefers_onednn(const Evaluation& net, const Tensor& x) {
+  return !net.gradients && x.is_cpu() && x.scalar_type() == at::kFloat && at::hasMKLDNN();
+}
+
+Tensor correlate(const Evaluation& net,
+                 const Tensor& x,
                  const Tensor& weight,
                  const Tensor& bias,
                  int64_t pad,
                  int64_t stride = 1,
                  int64_t groups = 1) {
-  return at::conv2d(x,
-                    weight,
-                    bias,
-                    at::IntArrayRef{stride, stride},
-                    at::IntArrayRef{pad, pad},
-                    at::IntArrayRef{1, 1},
-                    groups);
+  const auto both = [](const int64_t& n) { return std::array{n, n}; };
+  if (prefers_onednn(net, x)) {
+    return at::mkldnn_convolution(x, weight, bias, both(pad), both(stride), both(1), groups);
+  }
+  return at::convolution(
+      x, weight, bias, both(stride), both(pad), both(1), /*transposed=*/false, both(0), groups);
 }
 
 // One filter for every channel of x.
@@ -41,7 +49,7 @@ Tensor downsample(const Evaluation& net, const ConvLayer& layer, const Tensor& x
   if (is_box(net.plan.config.resample_filter)) return at::avg_pool2d(x, {2, 2});
   const Tensor filter = per_channel(net.get(layer.filter, x), x);
   const int64_t pad = (filter.size(3) - 1) / 2;
-  return correlate(x, filter, {}, pad, 2, x.size(1));
+  return correlate(net, x, filter, {}, pad, 2, x.size(1));
 }
 
 Tensor upsample(const Evaluation& net, const ConvLayer& layer, const Tensor& x) {
@@ -58,19 +66,27 @@ Tensor upsample(const Evaluation& net, const ConvLayer& layer, const Tensor& x) 
 
 // A network that was given further input channels answers as before, to the last bit, while their
 // weights are zero: the image's part is the sum it always was, and the rest adds exact zeros.
-Tensor convolve_split(const ConvLayer& layer,
+Tensor convolve_split(const Evaluation& net,
+                      const ConvLayer& layer,
                       const Tensor& x,
                       const Tensor& weight,
                       const Tensor& bias,
                       int64_t pad) {
   const int64_t image = layer.image_inputs;
-  if (image == 0 || image == x.size(1)) return correlate(x, weight, bias, pad);
+  if (image == 0 || image == x.size(1)) return correlate(net, x, weight, bias, pad);
   const auto part = [&](const Tensor& all, int64_t begin, int64_t end) {
     return all.slice(1, begin, end).contiguous(at::MemoryFormat::ChannelsLast);
   };
   const int64_t all = x.size(1);
-  return correlate(part(x, 0, image), part(weight, 0, image), bias, pad) +
-         correlate(part(x, image, all), part(weight, image, all), {}, pad);
+  return correlate(net, part(x, 0, image), part(weight, 0, image), bias, pad) +
+         correlate(net, part(x, image, all), part(weight, image, all), {}, pad);
+}
+
+// (h + x) * skip_scale; h is a convolution's answer, so it may be overwritten.
+Tensor add_residual(const Evaluation& net, const Tensor& h, const Tensor& x) {
+  if (net.gradients || !can_fuse(h) || !can_fuse(x)) return (h + x) * net.plan.skip_scale;
+  fused_residual(h, x, net.plan.skip_scale);
+  return h;
 }
 
 Tensor drop(const Evaluation& net, const Tensor& h) {
@@ -93,7 +109,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
 
 Tensor frequencies(const Evaluation& net, const at::TensorOptions& options) {
   const UNetConfig& config = net.plan.config;
-  if (net.has(net.plan.frequencies)) {
+  if (net.plan.frequencies != kAbsent) {
     return net.tensors[static_cast<size_t>(net.plan.frequencies)].to(options) *
            (2 * std::numbers::pi);
   }
@@ -125,7 +141,8 @@ Tensor class_vector(const Evaluation& net, const Tensor& labels, const Tensor& l
 
 Tensor Evaluation::get(int64_t index, const Tensor& x) const {
   if (index == kAbsent) return {};
-  return tensors[static_cast<size_t>(index)].to(x.scalar_type());
+  const Tensor& tensor = tensors[static_cast<size_t>(index)];
+  return tensor.scalar_type() == x.scalar_type() ? tensor : tensor.to(x.scalar_type());
 }
 
 Tensor convolve(const Evaluation& net, const ConvLayer& layer, const Tensor& x) {
@@ -135,25 +152,46 @@ Tensor convolve(const Evaluation& net, const ConvLayer& layer, const Tensor& x) 
   if (layer.fused) {
     const Tensor filter = net.get(layer.filter, x);
     const int64_t filter_pad = (filter.size(3) - 1) / 2;
-    const Tensor h = convolve_split(layer, x, weight, {}, pad + filter_pad);
-    return correlate(h, per_channel(filter, h), bias, 0, 2, h.size(1));
+    const Tensor h = convolve_split(net, layer, x, weight, {}, pad + filter_pad);
+    return correlate(net, h, per_channel(filter, h), bias, 0, 2, h.size(1));
   }
   Tensor h = x;
   if (layer.resample == Resample::down) h = downsample(net, layer, h);
   if (layer.resample == Resample::up) h = upsample(net, layer, h);
-  return layer.kernel > 0 ? convolve_split(layer, h, weight, bias, pad) : h;
+  return layer.kernel > 0 ? convolve_split(net, layer, h, weight, bias, pad) : h;
 }
 
 Tensor map_linear(const Evaluation& net, const LinearLayer& layer, const Tensor& x) {
   return at::linear(x, net.get(layer.weight, x), net.get(layer.bias, x));
 }
 
-Tensor group_normalise(const Evaluation& net, const NormLayer& layer, const Tensor& x) {
+Tensor group_normalise(const Evaluation& net,
+                       const NormLayer& layer,
+                       const Tensor& x,
+                       const NormOptions& options) {
+  if (!net.gradients && can_fuse(x)) {
+    return fused_norm({.groups = layer.groups,
+                       .eps = layer.eps,
+                       .weight = net.get(layer.weight, x),
+                       .bias = net.get(layer.bias, x),
+                       .offset = options.offset,
+                       .modulation = options.modulation,
+                       .silu = options.silu},
+                      x);
+  }
+  const auto per_image = [&](const Tensor& table) {
+    return table.to(x.scalar_type()).unsqueeze(2).unsqueeze(3);
+  };
+  Tensor h = options.offset.defined() ? x + per_image(options.offset) : x;
   // Statistics in float32: CUDA's kernel keeps them so by itself, the CPU's must be asked.
-  const Tensor h = is_narrow(x) && x.is_cpu() ? x.to(at::kFloat) : x;
-  const Tensor normed =
-      at::group_norm(h, layer.groups, net.get(layer.weight, h), net.get(layer.bias, h), layer.eps);
-  return normed.to(x.scalar_type());
+  if (is_narrow(x) && x.is_cpu()) h = h.to(at::kFloat);
+  h = at::group_norm(h, layer.groups, net.get(layer.weight, h), net.get(layer.bias, h), layer.eps)
+          .to(x.scalar_type());
+  if (options.modulation.defined()) {
+    const auto scale_shift = per_image(options.modulation).chunk(2, 1);
+    h = at::addcmul(scale_shift[1], h, scale_shift[0] + 1);
+  }
+  return options.silu ? at::silu(h) : h;
 }
 
 Tensor attend(const Evaluation& net, const AttentionLayer& layer, const Tensor& x) {
@@ -166,24 +204,21 @@ Tensor attend(const Evaluation& net, const AttentionLayer& layer, const Tensor& 
                          .permute({4, 0, 2, 1, 3});
   const Tensor answer = attention(qkv[0], qkv[1], qkv[2]);  // (N, heads, HW, C / heads)
   const Tensor image = answer.transpose(1, 2).reshape({n, height, width, c}).permute({0, 3, 1, 2});
-  return (convolve(net, layer.proj, image) + x) * net.plan.skip_scale;
+  return add_residual(net, convolve(net, layer.proj, image), x);
 }
 
 Tensor apply_block(const Evaluation& net,
                    const BlockLayer& layer,
                    const Tensor& x,
                    const Tensor& embedding) {
-  Tensor h = convolve(net, layer.conv0, at::silu(group_normalise(net, layer.norm0, x)));
-  const Tensor p =
-      map_linear(net, layer.affine, embedding).unsqueeze(2).unsqueeze(3).to(h.scalar_type());
-  if (net.plan.adaptive_scale) {
-    const auto scale_shift = p.chunk(2, 1);
-    h = at::addcmul(scale_shift[1], group_normalise(net, layer.norm1, h), scale_shift[0] + 1);
-  } else {
-    h = group_normalise(net, layer.norm1, h + p);
-  }
-  h = convolve(net, layer.conv1, drop(net, at::silu(h)));
-  h = (h + (layer.skip ? convolve(net, *layer.skip, x) : x)) * net.plan.skip_scale;
+  Tensor h = convolve(net, layer.conv0, group_normalise(net, layer.norm0, x, {.silu = true}));
+  const Tensor parameters = map_linear(net, layer.affine, embedding);
+  const NormOptions options = net.plan.adaptive_scale
+                                  ? NormOptions{.modulation = parameters, .silu = true}
+                                  : NormOptions{.offset = parameters, .silu = true};
+  h = drop(net, group_normalise(net, layer.norm1, h, options));
+  h = add_residual(
+      net, convolve(net, layer.conv1, h), layer.skip ? convolve(net, *layer.skip, x) : x);
   return layer.attention ? attend(net, *layer.attention, h) : h;
 }
 

@@ -3,6 +3,7 @@
 
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -84,7 +85,8 @@ Tensor walk(const Evaluation& net, const Tensor& input, const Tensor& embedding)
         output = convolve(net, step.conv, output);
         break;
       case Kind::head: {
-        const Tensor h = convolve(net, step.conv, at::silu(group_normalise(net, step.norm, x)));
+        const Tensor h =
+            convolve(net, step.conv, group_normalise(net, step.norm, x, {.silu = true}));
         output = output.defined() ? h + output : h;
         break;
       }
@@ -107,7 +109,10 @@ Tensor UNet::forward(const Tensor& x,
                      const Tensor& augment_labels,
                      const at::Generator& training) const {
   check_input(x, noise_labels, class_labels, augment_labels);
-  const Evaluation net{*plan_, tensors_, training};
+  const bool trained = std::any_of(
+      tensors_.begin(), tensors_.end(), [](const Tensor& t) { return t.requires_grad(); });
+  const bool gradients = c10::GradMode::is_enabled() && (trained || x.requires_grad());
+  const Evaluation net{*plan_, tensors_, training, gradients};
   const bool no_half_arithmetic = x.is_cpu() && dtype_ == at::kHalf;
   const auto wide = dtype_ == at::kDouble ? at::kDouble : at::kFloat;
   const Tensor embedding =
