@@ -132,6 +132,16 @@ TEST(UNet, LoadedNumbersAnswerAlike) {
   }
 }
 
+TEST(UNet, AClonesNumbersAreItsOwn) {
+  const UNet network = wave_network(small_ncsnpp());
+  const UNet clone = network.clone();
+  const Tensor x = waves({2, 3, 8, 8});
+  const Tensor answer = network.forward(x, kNoise);
+  EXPECT_TRUE(clone.forward(x, kNoise).equal(answer));
+  for (const auto& [name, tensor] : clone.parameters()) tensor.zero_();
+  EXPECT_TRUE(network.forward(x, kNoise).equal(answer));
+}
+
 TEST(UNet, WidenedInputChangesNotOneBit) {
   for (const auto& [name, config] : small_networks()) {
     const UNet narrow = wave_network(config);

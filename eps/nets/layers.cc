@@ -56,7 +56,8 @@ Tensor upsample(const Evaluation& net, const ConvLayer& layer, const Tensor& x) 
   if (is_box(net.plan.config.resample_filter)) {
     return at::upsample_nearest2d(x, {2 * x.size(2), 2 * x.size(3)});
   }
-  // In float32 on a CPU: oneDNN's bfloat16 kernel ignores `transposed` for depthwise filters.
+  // In float32 on a CPU: in libtorch 1.13 oneDNN's bfloat16 kernel ignores `transposed` for
+  // depthwise filters.
   const Tensor h = is_narrow(x) && x.is_cpu() ? x.to(at::kFloat) : x;
   const Tensor filter = per_channel(net.get(layer.filter, h) * 4, h);
   const int64_t pad = (filter.size(3) - 1) / 2;
@@ -100,10 +101,10 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
 #if TORCH_VERSION_MAJOR >= 2
   return at::scaled_dot_product_attention(q, k, v);
 #else
-  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const Tensor scores = at::matmul(q, (k * scale).transpose(-2, -1));
   const auto wide = q.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  return at::matmul(at::softmax(scores, -1, wide).to(q.scalar_type()), v);
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  const Tensor scores = at::matmul(q.to(wide), k.to(wide).transpose(-2, -1) * scale);
+  return at::matmul(at::softmax(scores, -1).to(q.scalar_type()), v);
 #endif
 }
 

@@ -53,6 +53,11 @@ Tensor laid_out(const Tensor& tensor) {
   return tensor.dim() == 4 ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;
 }
 
+Tensor add_head(const Evaluation& net, const Step& step, const Tensor& x, const Tensor& output) {
+  const Tensor h = convolve(net, step.conv, group_normalise(net, step.norm, x, {.silu = true}));
+  return output.defined() ? h + output : h;
+}
+
 Tensor walk(const Evaluation& net, const Tensor& input, const Tensor& embedding) {
   using Kind = Step::Kind;
   Tensor x = input, aux = input, output;
@@ -84,12 +89,9 @@ Tensor walk(const Evaluation& net, const Tensor& input, const Tensor& embedding)
       case Kind::aux_up:
         output = convolve(net, step.conv, output);
         break;
-      case Kind::head: {
-        const Tensor h =
-            convolve(net, step.conv, group_normalise(net, step.norm, x, {.silu = true}));
-        output = output.defined() ? h + output : h;
+      case Kind::head:
+        output = add_head(net, step, x, output);
         break;
-      }
     }
   }
   return output;
@@ -184,6 +186,12 @@ void UNet::load(const std::map<std::string, Tensor>& tensors) {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     tensors_[i].copy_(tensors.at(plan_->tensors[i].name));
   }
+}
+
+UNet UNet::clone() const {
+  UNet copy = *this;
+  for (Tensor& tensor : copy.tensors_) tensor = tensor.detach().clone();
+  return copy;
 }
 
 void UNet::requires_grad(bool on) {

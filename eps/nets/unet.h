@@ -16,8 +16,10 @@ struct NamedTensor {
 
 class UNet {
  public:
-  // All tensors as allocated: call initialise() or load() next.
+  // All tensors as allocated: call initialise() or load() next. A copy shares the tensors.
   explicit UNet(const UNetConfig& config);
+  // With tensors of its own, which require no gradients.
+  UNet clone() const;
 
   // F(x; noise, class, augmentation), in the type of x. x (N, in_channels, H, W), H and W multiples
   // of 2^(levels - 1); noise_labels (N) or (1). Class labels (N, label_dim), absent: zeros; augment
