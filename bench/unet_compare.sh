@@ -14,6 +14,9 @@ if [ -z "$python" ]; then
   exit 2
 fi
 
+# Threads that wait asleep: when others use the machine too, waiting threads that spin would slow
+# both programs many times over, and not alike.
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-PASSIVE}"
 times=$(mktemp)
 trap 'rm -f "$times"' EXIT
 for round in $(seq "$rounds"); do
