@@ -22,7 +22,9 @@ set_target_properties(eps_torch PROPERTIES EXPORT_NAME torch)
 target_link_libraries(eps_torch INTERFACE ${TORCH_LIBRARIES})
 target_include_directories(eps_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 
-find_package(OpenMP REQUIRED COMPONENTS CXX)
+# at::parallel_for is a header that runs on one thread unless it is compiled for OpenMP.
+find_package(OpenMP COMPONENTS CXX)
+
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -4,10 +4,11 @@ set -eu
 
 # libopenblas0-openmp: without it libtorch falls back on the reference BLAS, many times slower.
 packages="cmake ninja-build g++ git clang-format libtorch-dev libopenblas0-openmp libcli11-dev
-nlohmann-json3-dev libfmt-dev libpng-dev libjpeg-dev libgtest-dev libbenchmark-dev"
+nlohmann-json3-dev libfmt-dev libpng-dev libjpeg-dev zlib1g-dev libgtest-dev libbenchmark-dev"
 
-# Other systems, and machines with a PyTorch of their own, bring their own packages: CMake looks.
-if ! command -v dpkg-query >/dev/null || python3 -c 'import torch' 2>/dev/null; then
+# Other systems, and machines with a PyTorch that is not Debian's, bring their own packages: CMake looks.
+own_torch='import sys, torch; sys.exit("dist-packages" in torch.__file__)'
+if ! command -v dpkg-query >/dev/null || python3 -c "$own_torch" 2>/dev/null; then
   exit 0
 fi
 

@@ -1,0 +1,73 @@
+// Reads and writes checkpoints.
+#include "eps/checkpoint.h"
+
+namespace eps {
+namespace {
+
+// EDM's module is the preconditioner, and the network is its child `model`.
+const std::string kPrefix = "model.";
+
+// The iDDPM preconditioner keeps its noise levels in a buffer beside the network.
+void check_noise_levels(const Tensor& levels, const Preconditioning& preconditioning) {
+  const Tensor wanted = iddpm_noise_levels(preconditioning);
+  check(levels.sizes() == wanted.sizes() &&
+            at::allclose(levels.to(at::kDouble), wanted, /*rtol=*/1e-3, /*atol=*/1e-6),
+        "tensor \"u\" does not hold the noise levels that M, C_1 and C_2 in the config describe");
+}
+
+Checkpoint assemble(const Safetensors& file) {
+  const auto config_text = file.metadata.find("config");
+  check(config_text != file.metadata.end(), "no \"config\" in the metadata");
+  const ModelConfig config = parse_model_config(config_text->second);
+  Checkpoint checkpoint{.network = UNet(config.network),
+                        .preconditioning = config.preconditioning,
+                        .use_fp16 = config.use_fp16};
+  const auto provenance = file.metadata.find("provenance");
+  if (provenance != file.metadata.end()) {
+    checkpoint.provenance = parse_provenance(provenance->second);
+  }
+  std::map<std::string, Tensor> network;
+  for (const auto& [name, tensor] : file.tensors) {
+    if (name.starts_with(kPrefix)) {
+      network[name.substr(kPrefix.size())] = tensor;
+    } else if (name == "u" && config.preconditioning.kind == Preconditioning::Kind::iddpm) {
+      check_noise_levels(tensor, config.preconditioning);
+    } else {
+      check(name.starts_with("ref."), "unknown tensor \"", name, "\"");
+    }
+  }
+  checkpoint.network.load(network);
+  return checkpoint;
+}
+
+}  // namespace
+
+Checkpoint checkpoint_from(const Safetensors& file, const std::string& name) {
+  try {
+    return assemble(file);
+  } catch (const Error& error) {
+    fail(name, ": ", error.what());
+  }
+}
+
+Checkpoint read_checkpoint(const std::string& path) {
+  return checkpoint_from(read_safetensors(path), path);
+}
+
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
+  Safetensors file;
+  const auto add = [&](const std::vector<NamedTensor>& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+      file.tensors[kPrefix + name] = tensor.detach().to(at::kCPU).contiguous();
+    }
+  };
+  add(checkpoint.network.parameters());
+  add(checkpoint.network.buffers());
+  file.metadata["config"] = to_json(ModelConfig{.network = checkpoint.network.config(),
+                                                .preconditioning = checkpoint.preconditioning,
+                                                .use_fp16 = checkpoint.use_fp16});
+  file.metadata["provenance"] = to_json(checkpoint.provenance);
+  write_safetensors(path, file);
+}
+
+}  // namespace eps

@@ -1,0 +1,28 @@
+// Checkpoints: a denoising network in one .safetensors file, with what it is and where it is from.
+//
+// Tensors have EDM's names (`model.enc.64x64_conv.weight`). The metadata hold `config`, a JSON
+// object in EDM's keyword names, and `provenance`, a JSON object of our own (eps/model_config.h).
+#pragma once
+
+#include "eps/io/safetensors.h"
+#include "eps/model_config.h"
+
+namespace eps {
+
+struct Checkpoint {
+  UNet network;
+  Preconditioning preconditioning = {};
+  bool use_fp16 = false;
+  Provenance provenance = {};
+};
+
+// Reads what write_checkpoint() wrote, or any other file with EDM's names and a config; recorded
+// answers beside the network (`ref.x`) are passed over. Unknown and missing names and wrong shapes
+// are Errors that name the file and the tensor. The network is on the CPU, in float32.
+Checkpoint read_checkpoint(const std::string& path);
+Checkpoint checkpoint_from(const Safetensors& file, const std::string& name);
+
+// Stores the numbers in the types the network holds them in; replaces the file in one step.
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+
+}  // namespace eps

@@ -1,0 +1,103 @@
+// The U-Net's layers as data: which tensors there are, how they start, and in what order they act.
+//
+// A plan holds no numbers. Its layers name their tensors by index into one table, so the same plan
+// counts parameters without allocating any, and runs on trained, averaged or packed weights alike.
+#pragma once
+
+#include <optional>
+
+#include "eps/nets/config.h"
+
+namespace eps {
+
+// One row of the table of tensors. Initial values: `scale` itself, scale * U(-1, 1), scale * N(0,
+// 1), or the normalised outer product of the resampling filter.
+struct TensorSpec {
+  enum class Fill { constant, uniform, normal, filter };
+  enum class Role { spatial, embedding };  // acts on images, or on the vector of the noise level
+
+  std::string name;
+  Shape shape;
+  Fill fill = Fill::constant;
+  double scale = 0;
+  bool is_buffer = false;  // not trained
+  Role role = Role::spatial;
+
+  int64_t numel() const { return c10::multiply_integers(shape); }
+};
+
+constexpr int64_t kAbsent = -1;
+
+struct LinearLayer {
+  int64_t weight = kAbsent, bias = kAbsent;
+  explicit operator bool() const { return weight != kAbsent; }
+};
+
+struct NormLayer {
+  int64_t weight = kAbsent, bias = kAbsent;
+  int64_t groups = 0;
+  double eps = 0;
+};
+
+enum class Resample { none, up, down };
+
+// Resampling by a factor of 2, then a convolution with k x k taps; k = 0: resampling only.
+struct ConvLayer {
+  int64_t weight = kAbsent, bias = kAbsent, filter = kAbsent;
+  int64_t kernel = 0;
+  Resample resample = Resample::none;
+  bool fused = false;        // convolve first, on the fine grid, then filter without padding
+  int64_t image_inputs = 0;  // > 0: the first so many inputs are the image; see widen_input()
+};
+
+struct AttentionLayer {
+  NormLayer norm2;
+  ConvLayer qkv, proj;
+  int64_t heads = 1;
+};
+
+struct BlockLayer {
+  NormLayer norm0, norm1;
+  ConvLayer conv0, conv1;
+  LinearLayer affine;
+  std::optional<ConvLayer> skip;
+  std::optional<AttentionLayer> attention;
+};
+
+// What the network does next with its state x, its stack of skips and its side image aux.
+struct Step {
+  enum class Kind {
+    conv,          // x = conv(x), pushed
+    block,         // x = block(x), pushed
+    joined_block,  // x = block([x, popped])
+    plain_block,   // x = block(x)
+    aux_down,      // aux = conv(aux)
+    aux_skip,      // x = x + conv(aux), replaces the skip pushed last
+    aux_residual,  // x = aux = (x + conv(aux)) / sqrt(2), replaces the skip pushed last
+    aux_up,        // aux = conv(aux)
+    head           // aux = conv(silu(norm(x))) (+ aux)
+  };
+  Kind kind;
+  ConvLayer conv;
+  NormLayer norm;
+  BlockLayer block;
+};
+
+struct UNetPlan {
+  explicit UNetPlan(const UNetConfig& config);
+
+  UNetConfig config;
+  std::vector<TensorSpec> tensors;  // EDM's names, without the `model.` of its preconditioner
+  int64_t frequencies = kAbsent;    // of the Fourier embedding
+  LinearLayer map_layer0, map_layer1, map_label, map_augment;
+  std::vector<Step> steps;
+
+  // What the two families do differently inside a block.
+  bool adaptive_scale = false;
+  double skip_scale = 1;
+
+  int64_t parameter_tensors() const;
+  int64_t parameter_count() const;
+};
+
+}  // namespace eps

@@ -1,0 +1,245 @@
+// The U-Net's numbers, and the walk through its plan.
+#include "eps/nets/unet.h"
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "eps/nets/layers.h"
+
+namespace eps {
+namespace {
+
+Tensor normalised_outer_product(const std::vector<double>& filter) {
+  const Tensor taps = at::tensor(filter, at::kDouble);
+  const Tensor outer = at::outer(taps, taps);
+  return (outer / outer.sum()).unsqueeze(0).unsqueeze(0);
+}
+
+Tensor initial(const TensorSpec& spec, const UNetConfig& config, Rng& rng) {
+  switch (spec.fill) {
+    case TensorSpec::Fill::uniform:
+      return (rng.uniform(spec.shape) * 2 - 1) * spec.scale;
+    case TensorSpec::Fill::normal:
+      return rng.normal(spec.shape) * spec.scale;
+    case TensorSpec::Fill::filter:
+      return normalised_outer_product(config.resample_filter);
+    case TensorSpec::Fill::constant:
+      break;
+  }
+  return at::full(spec.shape, spec.scale, at::kDouble);
+}
+
+void check_tensor(const TensorSpec& spec, const Tensor& tensor, const UNetConfig& config) {
+  check(tensor.sizes() == spec.shape,
+        "network: tensor \"",
+        spec.name,
+        "\" must be ",
+        to_string(spec.shape),
+        ", got ",
+        to_string(tensor.sizes()));
+  if (spec.fill != TensorSpec::Fill::filter) return;
+  const Tensor wanted = normalised_outer_product(config.resample_filter);
+  check(at::allclose(tensor.to(at::kCPU, at::kDouble), wanted, 1e-2, 0),
+        "network: tensor \"",
+        spec.name,
+        "\" is not the filter that resample_filter in the config describes");
+}
+
+// Convolutions on channels-last images want their weights so too.
+Tensor laid_out(const Tensor& tensor) {
+  return tensor.dim() == 4 ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;
+}
+
+Tensor add_head(const Evaluation& net, const Step& step, const Tensor& x, const Tensor& output) {
+  const Tensor h = convolve(net, step.conv, group_normalise(net, step.norm, x, {.silu = true}));
+  return output.defined() ? h + output : h;
+}
+
+Tensor walk(const Evaluation& net, const Tensor& input, const Tensor& embedding) {
+  using Kind = Step::Kind;
+  Tensor x = input, aux = input, output;
+  std::vector<Tensor> skips;
+  for (const Step& step : net.plan.steps) {
+    switch (step.kind) {
+      case Kind::conv:
+        skips.push_back(x = convolve(net, step.conv, x));
+        break;
+      case Kind::block:
+        skips.push_back(x = apply_block(net, step.block, x, embedding));
+        break;
+      case Kind::joined_block:
+        x = apply_block(net, step.block, at::cat({x, skips.back()}, 1), embedding);
+        skips.pop_back();
+        break;
+      case Kind::plain_block:
+        x = apply_block(net, step.block, x, embedding);
+        break;
+      case Kind::aux_down:
+        aux = convolve(net, step.conv, aux);
+        break;
+      case Kind::aux_skip:
+        skips.back() = x = x + convolve(net, step.conv, aux);
+        break;
+      case Kind::aux_residual:
+        skips.back() = x = aux = (x + convolve(net, step.conv, aux)) * std::sqrt(0.5);
+        break;
+      case Kind::aux_up:
+        output = convolve(net, step.conv, output);
+        break;
+      case Kind::head:
+        output = add_head(net, step, x, output);
+        break;
+    }
+  }
+  return output;
+}
+
+}  // namespace
+
+UNet::UNet(const UNetConfig& config) : plan_(std::make_shared<const UNetPlan>(config)) {
+  for (const TensorSpec& spec : plan_->tensors) {
+    tensors_.push_back(laid_out(at::empty(spec.shape, at::kFloat)));
+  }
+}
+
+Tensor UNet::forward(const Tensor& x,
+                     const Tensor& noise_labels,
+                     const Tensor& class_labels,
+                     const Tensor& augment_labels,
+                     const at::Generator& training) const {
+  check_input(x, noise_labels, class_labels, augment_labels);
+  const bool trained = std::any_of(
+      tensors_.begin(), tensors_.end(), [](const Tensor& t) { return t.requires_grad(); });
+  const bool gradients = c10::GradMode::is_enabled() && (trained || x.requires_grad());
+  const Evaluation net{*plan_, tensors_, training, gradients};
+  const bool no_half_arithmetic = x.is_cpu() && dtype_ == at::kHalf;
+  const auto wide = dtype_ == at::kDouble ? at::kDouble : at::kFloat;
+  const Tensor embedding =
+      embed(net, noise_labels.to(x.device(), wide), class_labels, augment_labels);
+  const Tensor input = x.to(no_half_arithmetic ? at::kFloat : dtype_);
+  return walk(net, input.contiguous(at::MemoryFormat::ChannelsLast), embedding)
+      .to(x.scalar_type())
+      .contiguous();
+}
+
+void UNet::check_input(const Tensor& x,
+                       const Tensor& noise_labels,
+                       const Tensor& class_labels,
+                       const Tensor& augment_labels) const {
+  const UNetConfig& network = config();
+  check(x.dim() == 4 && x.size(1) == network.in_channels,
+        "network: the input must be N x ",
+        network.in_channels,
+        " x H x W, got ",
+        to_string(x.sizes()));
+  const int64_t divisor = int64_t{1} << (network.levels() - 1);
+  for (const int64_t size : {x.size(2), x.size(3)}) {
+    check(size > 0 && size % divisor == 0,
+          "network: the image's sides must be multiples of ",
+          divisor,
+          ", got ",
+          to_string(x.sizes()));
+  }
+  check(noise_labels.dim() == 1 && (noise_labels.size(0) == 1 || noise_labels.size(0) == x.size(0)),
+        "network: one noise label or one per image is wanted, got ",
+        to_string(noise_labels.sizes()),
+        " for ",
+        x.size(0),
+        " images");
+  const auto check_labels = [&](const char* name, const Tensor& labels, int64_t width) {
+    if (!labels.defined()) return;
+    const bool rows = labels.dim() == 2 && (labels.size(0) == 1 || labels.size(0) == x.size(0));
+    check(rows && labels.size(1) == width,
+          "network: ",
+          name,
+          " labels must be N x ",
+          width,
+          ", got ",
+          to_string(labels.sizes()));
+  };
+  check_labels("class", class_labels, network.label_dim);
+  check_labels("augment", augment_labels, network.augment_dim);
+}
+
+void UNet::initialise(Rng& rng) {
+  c10::NoGradGuard no_grad;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    tensors_[i].copy_(initial(plan_->tensors[i], config(), rng));
+  }
+}
+
+void UNet::load(const std::map<std::string, Tensor>& tensors) {
+  c10::NoGradGuard no_grad;
+  std::set<std::string> names;
+  for (const TensorSpec& spec : plan_->tensors) {
+    const auto found = tensors.find(spec.name);
+    check(found != tensors.end(), "network: tensor \"", spec.name, "\" is missing");
+    check_tensor(spec, found->second, config());
+    names.insert(spec.name);
+  }
+  for (const auto& [name, tensor] : tensors) {
+    check(names.count(name) > 0, "network: unknown tensor \"", name, "\"");
+  }
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    tensors_[i].copy_(tensors.at(plan_->tensors[i].name));
+  }
+}
+
+UNet UNet::clone() const {
+  UNet copy = *this;
+  for (Tensor& tensor : copy.tensors_) tensor = tensor.detach().clone();
+  return copy;
+}
+
+void UNet::requires_grad(bool on) {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    tensors_[i].set_requires_grad(on && !plan_->tensors[i].is_buffer);
+  }
+}
+
+void UNet::to(at::Device device, at::ScalarType dtype) {
+  c10::NoGradGuard no_grad;
+  dtype_ = dtype;
+  const auto wide = dtype == at::kDouble ? at::kDouble : at::kFloat;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const bool spatial = plan_->tensors[i].role == TensorSpec::Role::spatial;
+    const bool gradient = tensors_[i].requires_grad();
+    tensors_[i] = laid_out(tensors_[i].detach().to(device, spatial ? dtype : wide));
+    tensors_[i].set_requires_grad(gradient);
+  }
+}
+
+std::vector<NamedTensor> UNet::select(bool buffers) const {
+  std::vector<NamedTensor> selected;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (plan_->tensors[i].is_buffer == buffers) {
+      selected.push_back({plan_->tensors[i].name, tensors_[i]});
+    }
+  }
+  return selected;
+}
+
+UNet widen_input(const UNet& narrow, int64_t extra) {
+  check(extra >= 1, "widen_input: at least one extra channel is wanted, got ", extra);
+  UNetConfig config = narrow.config();
+  config.in_channels += extra;
+  UNet wide(config);
+  wide.to(narrow.device(), narrow.dtype());
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [name, tensor] : narrow.parameters()) tensors[name] = tensor.detach();
+  for (const auto& [name, tensor] : narrow.buffers()) tensors[name] = tensor;
+  for (const TensorSpec& spec : wide.plan().tensors) {
+    Tensor& tensor = tensors.at(spec.name);
+    if (tensor.sizes() == spec.shape) continue;
+    const Tensor zeros = at::zeros({spec.shape[0], extra, spec.shape[2], spec.shape[3]},
+                                   tensor.options().requires_grad(false));
+    tensor = at::cat({tensor, zeros}, 1);
+  }
+  wide.load(tensors);
+  return wide;
+}
+
+}  // namespace eps

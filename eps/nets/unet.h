@@ -1,0 +1,70 @@
+// EDM's U-Net: DDPM++, NCSN++ and ADM, by configuration.
+//
+// DDPM++ and NCSN++: Song et al. 2021; ADM: Dhariwal and Nichol 2021; both as in Karras et al.
+// 2022.
+#pragma once
+
+#include "eps/nets/plan.h"
+#include "eps/random.h"
+
+namespace eps {
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+class UNet {
+ public:
+  // All tensors as allocated: call initialise() or load() next. A copy shares the tensors.
+  explicit UNet(const UNetConfig& config);
+  // With tensors of its own, which require no gradients.
+  UNet clone() const;
+
+  // F(x; noise, class, augmentation), in the type of x. x (N, in_channels, H, W), H and W multiples
+  // of 2^(levels - 1); noise_labels (N) or (1). Class labels (N, label_dim), absent: zeros; augment
+  // labels (N, augment_dim), absent: their term is left out. With a generator the network is in
+  // training mode and draws its dropout from it.
+  Tensor forward(const Tensor& x,
+                 const Tensor& noise_labels,
+                 const Tensor& class_labels = {},
+                 const Tensor& augment_labels = {},
+                 const at::Generator& training = {}) const;
+
+  // EDM's initialisation.
+  void initialise(Rng& rng);
+  // Copies the numbers in. Unknown names, missing names and wrong shapes are Errors that name them.
+  void load(const std::map<std::string, Tensor>& tensors);
+
+  // The live tensors, in the order of the layers; EDM's names without `model.`.
+  std::vector<NamedTensor> parameters() const { return select(false); }
+  std::vector<NamedTensor> buffers() const { return select(true); }
+  void requires_grad(bool on);
+
+  // Moves the network. Images go through it in `dtype`; the small network that embeds the noise
+  // level stays in float32 unless dtype is float64. A CPU keeps float16 weights but computes in
+  // float32, for want of half-precision arithmetic.
+  void to(at::Device device, at::ScalarType dtype);
+
+  const UNetConfig& config() const { return plan_->config; }
+  const UNetPlan& plan() const { return *plan_; }
+  at::Device device() const { return tensors_.front().device(); }
+  at::ScalarType dtype() const { return dtype_; }
+
+ private:
+  std::vector<NamedTensor> select(bool buffers) const;
+  void check_input(const Tensor& x,
+                   const Tensor& noise_labels,
+                   const Tensor& class_labels,
+                   const Tensor& augment_labels) const;
+
+  std::shared_ptr<const UNetPlan> plan_;
+  std::vector<Tensor> tensors_;
+  at::ScalarType dtype_ = at::kFloat;
+};
+
+// The same network with `extra` further input channels whose weights are zero: whatever finite
+// numbers those channels hold, the answer is the narrow network's to the last bit.
+UNet widen_input(const UNet& narrow, int64_t extra);
+
+}  // namespace eps

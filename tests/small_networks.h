@@ -1,0 +1,65 @@
+// Small networks of every kind, for tests: each uses a part of the U-Net that the others do not.
+#pragma once
+
+#include "tests/wave_network.h"
+
+namespace eps {
+
+inline UNetConfig small_ddpmpp() {
+  UNetConfig config;
+  config.img_resolution = 8;
+  config.augment_dim = 9;
+  config.model_channels = 8;
+  config.channel_mult = {1, 2, 2};
+  config.num_blocks = 2;
+  config.attn_resolutions = {4};
+  return config;
+}
+
+inline UNetConfig small_ncsnpp() {
+  UNetConfig config = small_ddpmpp();
+  config.augment_dim = 0;
+  config.channel_mult = {1, 2};
+  config.num_blocks = 1;
+  config.embedding_type = "fourier";
+  config.channel_mult_noise = 2;
+  config.encoder_type = "residual";
+  config.resample_filter = {1, 3, 3, 1};
+  return config;
+}
+
+// The variant of NCSN++ with a pyramid of inputs and a pyramid of outputs.
+inline UNetConfig small_pyramid() {
+  UNetConfig config = small_ncsnpp();
+  config.label_dim = 5;
+  config.encoder_type = "skip";
+  config.decoder_type = "skip";
+  return config;
+}
+
+// Two heads of attention, which the narrowest ADM does not have.
+inline UNetConfig small_adm() {
+  UNetConfig config = unet_preset("adm");
+  config.img_resolution = 8;
+  config.label_dim = 10;
+  config.model_channels = 64;
+  config.channel_mult = {1, 2};
+  config.num_blocks = 1;
+  config.attn_resolutions = {4};
+  return config;
+}
+
+inline std::map<std::string, UNetConfig> small_networks() {
+  return {{"ddpmpp", small_ddpmpp()},
+          {"ncsnpp", small_ncsnpp()},
+          {"pyramid", small_pyramid()},
+          {"adm", small_adm()}};
+}
+
+// |a - b| / |b|.
+inline double relative_error(const Tensor& a, const Tensor& b) {
+  const Tensor exact = b.to(at::kDouble);
+  return ((a.to(at::kDouble) - exact).norm() / exact.norm()).item<double>();
+}
+
+}  // namespace eps
