@@ -5,10 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
+#include "eps/io/any_checkpoint.h"
 #include "eps/io/bytes.h"
-#include "eps/io/file.h"
-#include "eps/io/safetensors.h"
-#include "eps/io/torch_file.h"
 #include "eps/io/torch_storage.h"
 
 namespace eps::cli {
@@ -38,21 +36,6 @@ void validate(const Options& options) {
   const fs::path folder = output.has_parent_path() ? output.parent_path() : ".";
   check(fs::is_directory(folder, ignored), "convert: ", options.output, ": no such folder");
   check(!fs::is_directory(output, ignored), "convert: ", options.output, ": is a folder");
-}
-
-// 8 bytes of header length, then the header, which is a JSON object.
-bool is_safetensors(std::string_view bytes) { return bytes.size() > 8 && bytes[8] == '{'; }
-
-// The same for every format: tensors, and what is known of them as text.
-Safetensors read_checkpoint(const std::string& path) {
-  const std::string bytes = read_file(path);
-  if (is_safetensors(bytes)) {
-    Safetensors checkpoint = parse_safetensors(bytes, path);
-    checkpoint.metadata.emplace("source", "safetensors");
-    return checkpoint;
-  }
-  TorchFile file = parse_torch_file(bytes, path);
-  return {std::move(file.tensors), {{"config", file.config}, {"source", file.kind}}};
 }
 
 // The JSON object that a metadata text is, otherwise the text. Text from strangers may nest deeper
@@ -105,7 +88,7 @@ void print_table(const Safetensors& checkpoint) {
 
 void run_convert(const Options& options) {
   validate(options);
-  const Safetensors checkpoint = read_checkpoint(options.input);
+  const Safetensors checkpoint = read_any_checkpoint(options.input);
   if (!options.show) return write_safetensors(options.output, checkpoint);
   if (options.as_json) {
     fmt::print("{}\n", describe(checkpoint).dump(2, ' ', true));

@@ -46,8 +46,10 @@ int run(int argc, char** argv) {
   app.parse_complete_callback([&threads] { at::set_num_threads(threads); });
 
   eps::cli::add_convert(app);
+  eps::cli::add_denoise(app);
   eps::cli::add_list(app);
   eps::cli::add_operator(app);
+  eps::cli::add_sample(app);
   eps::cli::add_verify(app);
 
   check_verb(app, argc, argv);

@@ -6,8 +6,10 @@
 namespace eps::cli {
 
 void add_convert(CLI::App& app);
+void add_denoise(CLI::App& app);
 void add_list(CLI::App& app);
 void add_operator(CLI::App& app);
+void add_sample(CLI::App& app);
 void add_verify(CLI::App& app);
 
 }  // namespace eps::cli

@@ -146,8 +146,17 @@ Tensor sample(const Mean& mean,
               const SamplerOptions& options,
               Rng& rng,
               const at::TensorOptions& tensor_options) {
+  return sample_from(
+      rng.normal(shape, tensor_options.dtype(at::kDouble)), mean, schedule, options, rng);
+}
+
+Tensor sample_from(const Tensor& noise,
+                   const Mean& mean,
+                   const Schedule& schedule,
+                   const SamplerOptions& options,
+                   Rng& rng) {
   const Tensor grid = time_grid(schedule, options.grid);
-  Tensor x = initial_state(schedule, grid, shape, rng, tensor_options);
+  const Tensor x = schedule.at(grid[0]).beta * noise.to(at::kDouble);
   const std::string& solver = options.solver;
   if (solver == "euler") return euler(mean, schedule, x, grid);
   if (solver == "heun") return heun(mean, schedule, x, grid);

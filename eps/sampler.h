@@ -62,6 +62,12 @@ struct SamplerOptions {
   double eta = 0;
 };
 const std::vector<std::string>& solvers();
+// From N(0, I) noise, (N, C, H, W); or from noise that rng draws.
+Tensor sample_from(const Tensor& noise,
+                   const Mean& mean,
+                   const Schedule& schedule,
+                   const SamplerOptions& options,
+                   Rng& rng);
 Tensor sample(const Mean& mean,
               const Schedule& schedule,
               const Shape& shape,

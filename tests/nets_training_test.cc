@@ -78,6 +78,28 @@ TEST(UNetTraining, WithoutDropoutTrainingAnswersAsInference) {
   }
 }
 
+// The answer is the rounded network's; the gradients reach the float32 numbers.
+TEST(UNetTraining, MixedPrecisionRoundsWeightsOnlyInUse) {
+  for (const auto& [name, config] : small_networks()) {
+    UNet rounded = wave_network(config);
+    rounded.to(at::kCPU, at::kBFloat16);
+    UNet mixed = wave_network(config);
+    mixed.compute_in(at::kBFloat16);
+    const Tensor x = waves({2, 3, 8, 8});
+    const Tensor noise = at::tensor({-0.3, 0.9}, at::kFloat);
+    const Tensor labels =
+        config.label_dim > 0 ? at::eye(config.label_dim).slice(0, 1, 3) : Tensor();
+    EXPECT_TRUE(mixed.forward(x, noise, labels).equal(rounded.forward(x, noise, labels))) << name;
+    mixed.requires_grad(true);
+    mixed.forward(x, noise, labels).square().mean().backward();
+    for (const auto& [parameter, tensor] : mixed.parameters()) {
+      if (parameter == "map_augment.weight") continue;  // no augment labels were given
+      ASSERT_EQ(tensor.grad().scalar_type(), at::kFloat) << name << " " << parameter;
+      EXPECT_GT(tensor.grad().norm().item<double>(), 0) << name << " " << parameter;
+    }
+  }
+}
+
 TEST(UNetTraining, LabelDropoutPutsZerosInPlaceOfTheClass) {
   UNetConfig config = small_adm();
   config.dropout = 0;

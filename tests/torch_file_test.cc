@@ -17,7 +17,7 @@ using nlohmann::json;
 std::string edm_network() {
   const uint8_t source = 200;
   const std::string module_src =
-      memoize(text("import os\nos.system('touch /tmp/never')\nclass EDMPrecond: pass\n"), source);
+      memoize(text("import os\nos.system('never')\nclass EDMPrecond: pass\n"), source);
   const std::string convolution = persistent(
       "Conv2d",
       recall(source),

@@ -1,7 +1,7 @@
 // The U-Net's layers as data: which tensors there are, how they start, and in what order they act.
 //
 // A plan holds no numbers. Its layers name their tensors by index into one table, so the same plan
-// counts parameters without allocating any, and runs on trained, averaged or packed weights alike.
+// counts parameters without allocating any, and runs on any weights: trained, averaged, rounded.
 #pragma once
 
 #include <optional>

@@ -226,19 +226,15 @@ UNet widen_input(const UNet& narrow, int64_t extra) {
   check(extra >= 1, "widen_input: at least one extra channel is wanted, got ", extra);
   UNetConfig config = narrow.config();
   config.in_channels += extra;
-  UNet wide(config);
-  wide.to(narrow.device(), narrow.dtype());
-  std::map<std::string, Tensor> tensors;
-  for (const auto& [name, tensor] : narrow.parameters()) tensors[name] = tensor.detach();
-  for (const auto& [name, tensor] : narrow.buffers()) tensors[name] = tensor;
-  for (const TensorSpec& spec : wide.plan().tensors) {
-    Tensor& tensor = tensors.at(spec.name);
-    if (tensor.sizes() == spec.shape) continue;
-    const Tensor zeros = at::zeros({spec.shape[0], extra, spec.shape[2], spec.shape[3]},
-                                   tensor.options().requires_grad(false));
-    tensor = at::cat({tensor, zeros}, 1);
+  UNet wide = narrow.clone();
+  wide.plan_ = std::make_shared<const UNetPlan>(config);
+  for (size_t i = 0; i < wide.tensors_.size(); ++i) {
+    Tensor& tensor = wide.tensors_[i];
+    const Shape& shape = wide.plan_->tensors[i].shape;
+    if (tensor.sizes() == shape) continue;
+    const Tensor zeros = at::zeros({shape[0], extra, shape[2], shape[3]}, tensor.options());
+    tensor = laid_out(at::cat({tensor, zeros}, 1));
   }
-  wide.load(tensors);
   return wide;
 }
 

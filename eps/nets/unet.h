@@ -45,11 +45,16 @@ class UNet {
   // level stays in float32 unless dtype is float64. A CPU keeps float16 weights but computes in
   // float32, for want of half-precision arithmetic.
   void to(at::Device device, at::ScalarType dtype);
+  // Images go through it in `dtype` while its tensors stay as they are: each is rounded as it is
+  // used, and gradients reach it unrounded. For training in mixed precision.
+  void compute_in(at::ScalarType dtype) { dtype_ = dtype; }
 
   const UNetConfig& config() const { return plan_->config; }
   const UNetPlan& plan() const { return *plan_; }
   at::Device device() const { return tensors_.front().device(); }
   at::ScalarType dtype() const { return dtype_; }
+
+  friend UNet widen_input(const UNet& narrow, int64_t extra);
 
  private:
   std::vector<NamedTensor> select(bool buffers) const;

@@ -1,0 +1,124 @@
+// What verbs that run a network share.
+#include "cli/model.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <charconv>
+
+#include "eps/io/any_checkpoint.h"
+#include "eps/io/array.h"
+
+namespace eps::cli {
+namespace {
+
+int64_t gpus() {
+  if (!at::hasCUDA()) return 0;
+  return c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA).deviceCount();
+}
+
+at::ScalarType parse_dtype(const std::string& text, at::Device device, bool use_fp16) {
+  if (text == "auto") return use_fp16 && device.is_cuda() ? at::kHalf : at::kFloat;
+  if (text == "float32") return at::kFloat;
+  if (text == "bfloat16") return at::kBFloat16;
+  return at::kHalf;
+}
+
+int64_t parse_label(const std::string& text) {
+  int64_t label = -1;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), label);
+  check(status == std::errc() && stop == text.data() + text.size(),
+        "--labels: \"",
+        text,
+        "\" is not a whole number");
+  return label;
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& verb, ModelOptions& options) {
+  verb.add_option("MODEL", options.path, "Network: any checkpoint that eps convert reads")
+      ->required();
+  verb.add_option("--device", options.device, "auto, cpu, cuda or cuda:K")->capture_default_str();
+  verb.add_option(
+          "--dtype", options.dtype, "Arithmetic of the network: auto, float32, bfloat16 or float16")
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "float16"}))
+      ->capture_default_str();
+}
+
+at::Device parse_device(const std::string& text) {
+  if (text == "auto") return gpus() > 0 ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  if (text == "cpu") return at::kCPU;
+  check(text == "cuda" || text.rfind("cuda:", 0) == 0,
+        "--device ",
+        text,
+        ": wanted auto, cpu, cuda or cuda:K");
+  const std::string number = text == "cuda" ? "0" : text.substr(5);
+  int index = -1;
+  const auto [stop, status] = std::from_chars(number.data(), number.data() + number.size(), index);
+  check(status == std::errc() && stop == number.data() + number.size() && index >= 0,
+        "--device ",
+        text,
+        ": wanted cuda:K with K = 0, 1, ...");
+  check(index < gpus(), "--device ", text, ": this program sees ", gpus(), " GPUs");
+  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
+}
+
+Checkpoint load_model(const ModelOptions& options) {
+  const at::Device device = parse_device(options.device);
+  Checkpoint model = checkpoint_from(read_any_checkpoint(options.path), options.path);
+  model.network.to(device, parse_dtype(options.dtype, device, model.use_fp16));
+  return model;
+}
+
+Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t count) {
+  if (text.empty()) return {};
+  const int64_t classes = model.network.config().label_dim;
+  check(classes > 0, "--labels ", text, ": this network takes no class labels");
+  Tensor labels;
+  if (text.find_first_not_of("0123456789,") == std::string::npos) {
+    std::vector<int64_t> numbers;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) numbers.push_back(parse_label(part));
+    labels = at::tensor(numbers, at::kLong);
+  } else {
+    labels = read_array(text);
+    if (labels.dim() == 2) {  // conditioning vectors as they are
+      check(labels.size(0) == count && labels.size(1) == classes,
+            text,
+            ": wanted ",
+            count,
+            " x ",
+            classes,
+            " labels, got ",
+            to_string(labels.sizes()));
+      return labels.to(at::kFloat);
+    }
+    labels = labels.to(at::kLong);
+  }
+  check(labels.dim() == 1 && (labels.numel() == 1 || labels.numel() == count),
+        "--labels ",
+        text,
+        ": ",
+        labels.numel(),
+        " labels for ",
+        count,
+        " images");
+  check(labels.min().item<int64_t>() >= 0 && labels.max().item<int64_t>() < classes,
+        "--labels ",
+        text,
+        ": labels are 0 to ",
+        classes - 1);
+  return at::one_hot(labels.expand({count}), classes).to(at::kFloat);
+}
+
+Mean network_mean(const Checkpoint& model,
+                  const Tensor& labels,
+                  const std::function<void()>& on_call) {
+  return [&model, labels, on_call](const Tensor& x, const Tensor& sigma) {
+    if (on_call) on_call();
+    return denoise(
+        model.network, model.preconditioning, x.to(at::kFloat), sigma, {.labels = labels});
+  };
+}
+
+}  // namespace eps::cli

@@ -1,0 +1,36 @@
+// What verbs that run a network share: which device, which arithmetic, and the network itself.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "eps/checkpoint.h"
+#include "eps/denoiser.h"
+
+namespace eps::cli {
+
+struct ModelOptions {
+  std::string path;
+  std::string device = "auto";
+  std::string dtype = "auto";
+};
+
+// MODEL, --device and --dtype.
+void add_model_options(CLI::App& verb, ModelOptions& options);
+
+// auto: the first GPU if there is one. Anything else must exist.
+at::Device parse_device(const std::string& text);
+
+// The network on its device in its dtype; any format that eps convert reads. The dtype auto is what
+// the checkpoint was made for on a GPU, and float32 on a CPU.
+Checkpoint load_model(const ModelOptions& options);
+
+// "3", "0,5,2" or "labels.npy" as one-hot (N, label_dim) for `count` images, one label serving all;
+// undefined if the text is empty. Labels for a network that takes none are an Error.
+Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t count);
+
+// E[x0 | x, sigma] of the network, as a sampler asks for it.
+Mean network_mean(const Checkpoint& model,
+                  const Tensor& labels,
+                  const std::function<void()>& on_call);
+
+}  // namespace eps::cli

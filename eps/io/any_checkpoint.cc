@@ -1,0 +1,26 @@
+// A checkpoint in any format users have.
+#include "eps/io/any_checkpoint.h"
+
+#include "eps/io/file.h"
+#include "eps/io/torch_file.h"
+
+namespace eps {
+namespace {
+
+// 8 bytes of header length, then the header, which is a JSON object.
+bool is_safetensors(std::string_view bytes) { return bytes.size() > 8 && bytes[8] == '{'; }
+
+}  // namespace
+
+Safetensors read_any_checkpoint(const std::string& path) {
+  const std::string bytes = read_file(path);
+  if (is_safetensors(bytes)) {
+    Safetensors checkpoint = parse_safetensors(bytes, path);
+    checkpoint.metadata.emplace("source", "safetensors");
+    return checkpoint;
+  }
+  TorchFile file = parse_torch_file(bytes, path);
+  return {std::move(file.tensors), {{"config", file.config}, {"source", file.kind}}};
+}
+
+}  // namespace eps
