@@ -91,7 +91,7 @@ void run(Options o) {
   o.sampler.grid.sigma_min = std::max(o.sampler.grid.sigma_min, model.preconditioning.sigma_min());
   o.sampler.grid.sigma_max = std::min(o.sampler.grid.sigma_max, model.preconditioning.sigma_max());
   const auto count = latents.defined() ? latents.size(0) : static_cast<int64_t>(seeds.size());
-  const Shape image{config.out_channels, config.img_resolution, config.img_resolution};
+  const Shape image{config.img_channels, config.img_resolution, config.img_resolution};
   if (latents.defined()) {
     check(latents.dim() == 4 && latents.size(1) == image[0],
           o.latents,
