@@ -50,7 +50,7 @@ double milliseconds(const UNet& network, int64_t batch, int64_t rounds) {
 int main(int argc, char** argv) {
   using namespace eps;
   const bool cpu = (argc > 1 && std::strcmp(argv[1], "--cpu") == 0) || !at::hasCUDA();
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   std::printf("| network | batch | dtype | ms per evaluation |\n| --- | --- | --- | --- |\n");
   for (const char* name : {"imagenet64", "ffhq64"}) {
     UNet network(unet_preset(name));

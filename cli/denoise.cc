@@ -38,6 +38,7 @@ Tensor read_sigma(const std::string& text, int64_t count) {
 }
 
 void run(const Options& o) {
+  check_output(o.output, false);
   Tensor x = read_array(o.input);
   check(x.is_floating_point() && (x.dim() == 4 || x.dim() == 3),
         o.input,
@@ -52,7 +53,7 @@ void run(const Options& o) {
   const Tensor sigma = read_sigma(o.sigma, count);
   const Checkpoint model = load_model(o.model);
   const Tensor labels = parse_labels(o.labels, model, count);
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   Progress progress("images", count);
   std::vector<Tensor> answers;
   for (int64_t begin = 0; begin < count; begin += o.batch) {

@@ -35,6 +35,16 @@ int64_t parse_label(const std::string& text) {
 
 }  // namespace
 
+void check_output(const std::string& path, bool png_too) {
+  const std::string file = path.substr(0, path.find('#'));
+  const auto ends_with = [&](const std::string& end) {
+    return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0;
+  };
+  const bool known =
+      ends_with(".npy") || ends_with(".safetensors") || (png_too && ends_with(".png"));
+  check(known, path, ": can write ", png_too ? ".png, " : "", ".npy or .safetensors files");
+}
+
 void add_model_options(CLI::App& verb, ModelOptions& options) {
   verb.add_option("MODEL", options.path, "Network: any checkpoint that eps convert reads")
       ->required();
@@ -65,6 +75,7 @@ at::Device parse_device(const std::string& text) {
 
 Checkpoint load_model(const ModelOptions& options) {
   const at::Device device = parse_device(options.device);
+  at::globalContext().setAllowTF32CuDNN(false);  // float32 is float32: 1e-7, not 1e-3
   Checkpoint model = checkpoint_from(read_any_checkpoint(options.path), options.path);
   model.network.to(device, parse_dtype(options.dtype, device, model.use_fp16));
   return model;

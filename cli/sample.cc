@@ -83,6 +83,7 @@ void write(const Options& o, const Tensor& images) {
 }
 
 void run(Options o) {
+  for (const auto& path : o.outputs) check_output(path, true);
   const auto seeds = parse_seeds(o.seeds);
   const Tensor latents = o.latents.empty() ? Tensor() : read_array(o.latents).to(at::kDouble);
   const Checkpoint model = load_model(o.model);
@@ -101,7 +102,7 @@ void run(Options o) {
           to_string(latents.sizes()));
     require_finite(latents, o.latents);
   }
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   Progress progress("evaluations", evaluations(o.sampler) * ((count + o.batch - 1) / o.batch));
   std::vector<Tensor> images;
   for (int64_t begin = 0; begin < count; begin += o.batch) {

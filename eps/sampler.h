@@ -39,9 +39,8 @@ Tensor edm_churn(const Mean& mean,
                  Rng& rng);
 
 // DDIM (Song et al. 2021) in its two inequivalent conventions, with z = x/alpha, s = beta/alpha:
-//   renoise:   z' = x0 + s' (sqrt(1 - eta^2) e + eta n)                 eta = 1 draws all noise
-//   anew ancestral: z' = x0 + sqrt(s'^2 - r^2) e + r n, r = eta s' sqrt(1 - s'^2/s^2)   eta = 1 is
-//   DDPM
+//   renoise: z' = x0 + s' (sqrt(1 - eta^2) e + eta n). eta = 1 draws all noise anew.
+//   ancestral: z' = x0 + sqrt(s'^2 - r^2) e + r n, r = eta s' sqrt(1 - s'^2/s^2). eta = 1 is DDPM.
 enum class DdimConvention { renoise, ancestral };
 Tensor ddim(const Mean& mean,
             const Schedule& schedule,

@@ -1,6 +1,7 @@
 // What tests about files share: a folder of their own, and the message of an error.
 #pragma once
 
+#include <ftw.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,7 +22,13 @@ class Folder {
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
+  // Not std::filesystem::remove_all: PyTorch's libraries export a broken one of that name.
+  ~Folder() {
+    const auto remove_entry = [](const char* path, const struct stat*, int, struct FTW*) {
+      return ::remove(path);
+    };
+    ::nftw(path_.c_str(), remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  }
 
   std::string file(const std::string& name) const { return (path_ / name).string(); }
 

@@ -56,6 +56,25 @@ TEST_P(AgainstEdm, DenoisersAgreeForEveryBatchSize) {
   }
 }
 
+// The same on a GPU, in true float32.
+TEST_P(AgainstEdm, DenoisersAgreeOnAGpu) {
+  const std::string name = std::string("reference/edm-") + GetParam() + "-16.safetensors";
+  const std::string path = shared_file(name);
+  if (path.empty()) GTEST_SKIP() << "no " << name << " beside the checkout or under EPS_SHARED";
+  if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device";
+  at::globalContext().setAllowTF32CuDNN(false);
+  Reference reference = read_reference(path);
+  reference.network.to(at::Device(at::kCUDA, 0), at::kFloat);
+  const auto& answers = reference.answers;
+  Conditioning conditioning = reference.conditioning(0, 3);
+  if (conditioning.labels.defined()) conditioning.labels = conditioning.labels.cuda();
+  if (conditioning.augment_labels.defined())
+    conditioning.augment_labels = conditioning.augment_labels.cuda();
+  const Tensor mean = denoise(
+      reference.network, {}, answers.at("x").cuda(), answers.at("sigma").cuda(), conditioning);
+  EXPECT_LT(relative_error(mean.detach().cpu(), answers.at("D")), 1e-5);
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks,
                          AgainstEdm,
                          ::testing::Values("ddpmpp", "ncsnpp", "adm"),

@@ -20,7 +20,7 @@ TEST_P(AgainstEdmsSampler, TrajectoriesEndInTheSameImages) {
   const int64_t count = latents.size(0);
   const bool conditional = recorded.count("ref.labels") > 0;
   const Tensor labels = conditional ? recorded.at("ref.labels").slice(0, 0, count) : Tensor();
-  const at::NoGradGuard no_gradients;
+  const c10::NoGradGuard no_gradients;
   // All at once, and one by one: batch 1 must give the same.
   for (const int64_t batch : {count, int64_t{1}}) {
     for (const auto& [solver, steps, answer] :

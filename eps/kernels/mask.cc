@@ -62,7 +62,7 @@ bool plain(const Tensor& z, const Tensor& y) {
   const auto ordinary = [](const Tensor& x) {
     return x.device().is_cpu() && x.is_contiguous() &&
            (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble) &&
-           !(at::GradMode::is_enabled() && x.requires_grad());
+           !(c10::GradMode::is_enabled() && x.requires_grad());
   };
   return ordinary(z) && ordinary(y) && z.scalar_type() == y.scalar_type() &&
          z.size(0) == y.size(0) && z.numel() > 0;

@@ -76,7 +76,7 @@ Tensor convolve_split(const Evaluation& net,
   const int64_t image = layer.image_inputs;
   if (image == 0 || image == x.size(1)) return correlate(net, x, weight, bias, pad);
   const auto part = [&](const Tensor& all, int64_t begin, int64_t end) {
-    return all.slice(1, begin, end).contiguous(at::MemoryFormat::ChannelsLast);
+    return all.slice(1, begin, end).contiguous(all.suggest_memory_format());
   };
   const int64_t all = x.size(1);
   return correlate(net, part(x, 0, image), part(weight, 0, image), bias, pad) +
@@ -199,12 +199,19 @@ Tensor attend(const Evaluation& net, const AttentionLayer& layer, const Tensor& 
   const int64_t n = x.size(0), c = x.size(1), height = x.size(2), width = x.size(3);
   const int64_t heads = layer.heads;
   const Tensor mixed = convolve(net, layer.qkv, group_normalise(net, layer.norm2, x));
-  // Output channel ((head * (C / heads) + c) * 3 + j) holds q, k, v for j = 0, 1, 2.
-  const Tensor qkv = mixed.permute({0, 2, 3, 1})
-                         .reshape({n, height * width, heads, c / heads, 3})
-                         .permute({4, 0, 2, 1, 3});
+  // Output channel ((head * (C / heads) + c) * 3 + j) holds q, k, v for j = 0, 1, 2. Where channels
+  // come first, one copy brings each of them together: fused attention takes no strided vectors.
+  const bool channels_first = mixed.is_contiguous();
+  const Tensor qkv = channels_first ? mixed.reshape({n, heads, c / heads, 3, height * width})
+                                          .permute({3, 0, 1, 4, 2})
+                                          .contiguous()
+                                    : mixed.permute({0, 2, 3, 1})
+                                          .reshape({n, height * width, heads, c / heads, 3})
+                                          .permute({4, 0, 2, 1, 3});
   const Tensor answer = attention(qkv[0], qkv[1], qkv[2]);  // (N, heads, HW, C / heads)
-  const Tensor image = answer.transpose(1, 2).reshape({n, height, width, c}).permute({0, 3, 1, 2});
+  const Tensor image =
+      channels_first ? answer.transpose(2, 3).reshape({n, c, height, width})
+                     : answer.transpose(1, 2).reshape({n, height, width, c}).permute({0, 3, 1, 2});
   return add_residual(net, convolve(net, layer.proj, image), x);
 }
 

@@ -48,9 +48,14 @@ void check_tensor(const TensorSpec& spec, const Tensor& tensor, const UNetConfig
         "\" is not the filter that resample_filter in the config describes");
 }
 
-// Convolutions on channels-last images want their weights so too.
+// How images and the weights that meet them lie in memory: what each device's convolutions and
+// norms are fastest with.
+at::MemoryFormat layout_on(at::Device device) {
+  return device.is_cuda() ? at::MemoryFormat::Contiguous : at::MemoryFormat::ChannelsLast;
+}
+
 Tensor laid_out(const Tensor& tensor) {
-  return tensor.dim() == 4 ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;
+  return tensor.dim() == 4 ? tensor.contiguous(layout_on(tensor.device())) : tensor;
 }
 
 Tensor add_head(const Evaluation& net, const Step& step, const Tensor& x, const Tensor& output) {
@@ -120,7 +125,7 @@ Tensor UNet::forward(const Tensor& x,
   const Tensor embedding =
       embed(net, noise_labels.to(x.device(), wide), class_labels, augment_labels);
   const Tensor input = x.to(no_half_arithmetic ? at::kFloat : dtype_);
-  return walk(net, input.contiguous(at::MemoryFormat::ChannelsLast), embedding)
+  return walk(net, input.contiguous(layout_on(input.device())), embedding)
       .to(x.scalar_type())
       .contiguous();
 }

@@ -73,7 +73,9 @@ Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
       central <= kept, "fourier_lines: center=", central, " is more than 1/acceleration = ", kept);
   // Distance from the zero frequency, in fft order.
   const Tensor index = at::arange(width, parameter_options(like));
-  const Tensor distance = at::minimum(index, static_cast<double>(width) - index);
+  // k before -k, so that no two are equal: sorting must not depend on the device.
+  const Tensor distance = 2 * at::minimum(index, static_cast<double>(width) - index) +
+                          (2 * index > static_cast<double>(width)).to(at::kDouble);
   const auto count = [width](double fraction) {
     return static_cast<int64_t>(std::llround(fraction * static_cast<double>(width)));
   };
