@@ -1,6 +1,7 @@
 // eps operator: one verb of one operator on arrays, so that any other program can check ours.
 #include <fmt/format.h>
 
+#include "cli/model.h"
 #include "cli/verbs.h"
 #include "eps/io/array.h"
 #include "eps/io/image.h"
@@ -24,6 +25,26 @@ bool takes_image(const Options& o) { return o.action == "apply" || o.action == "
 // What the action needs, before any file is read.
 void validate(const Options& o) {
   const auto given = [](double value) { return value >= 0; };
+  const auto only_for = [&](bool is_given, const char* option, const char* action) {
+    check(!is_given || o.action == action,
+          "operator ",
+          o.action,
+          ": ",
+          option,
+          " is for ",
+          action,
+          " only");
+  };
+  only_for(given(o.lambda), "--lambda", "ridge");
+  only_for(!o.measurement.empty(), "--measurement", "pivot");
+  only_for(given(o.sigma), "--sigma", "pivot");
+  only_for(given(o.sigma_y), "--sigma-y", "pivot");
+  check(o.shape.empty() || !takes_image(o),
+        "operator ",
+        o.action,
+        ": --shape is for measurements; an image has its own");
+  check_output(o.output, false);
+  if (!o.save.empty()) check_output(o.save, true);
   if (o.action == "ridge")
     check(given(o.lambda), "operator ridge: --lambda is wanted, a number >= 0");
   if (o.action == "pivot") {
@@ -49,11 +70,33 @@ Tensor load(const std::string& path, bool image) {
   return x;
 }
 
-// The shape of the images behind a measurement: given, or told by the operator.
-Shape image_shape(const Options& o, const Shape& y) {
-  if (o.shape.empty()) return image_shape_of(o.spec, y);
-  check(o.shape.size() == 3, "--shape: C H W is wanted, got ", o.shape.size(), " numbers");
-  return {y.at(0), o.shape[0], o.shape[1], o.shape[2]};
+// A batch of measurements, and the shape of the images behind them: given by --shape, or told by
+// the operator. A file may hold one measurement without the batch dimension.
+Shape image_shape(const Options& o, Tensor& y) {
+  if (!o.shape.empty()) {
+    check(o.shape.size() == 3, "--shape: C H W is wanted, got ", o.shape.size(), " numbers");
+    Rng rng(o.seed);
+    const Tensor one = at::zeros({1, o.shape[0], o.shape[1], o.shape[2]}, at::kDouble);
+    const Tensor measurement = make_operator(o.spec, one, rng)->apply(one);
+    while (y.dim() < measurement.dim()) y = y.unsqueeze(0);
+    check(y.sizes().slice(1) == measurement.sizes().slice(1),
+          o.input,
+          ": a measurement of an image of ",
+          to_string(one.sizes().slice(1)),
+          " is ",
+          to_string(measurement.sizes().slice(1)),
+          ", got ",
+          to_string(y.sizes()));
+    return {y.size(0), o.shape[0], o.shape[1], o.shape[2]};
+  }
+  // Without it, by the rank of what the last link of the chain measures.
+  const std::string last = o.spec.substr(o.spec.rfind('|') == std::string::npos
+                                             ? 0
+                                             : o.spec.find_first_not_of(" |", o.spec.rfind('|')));
+  const std::string name = Spec::parse(last).name();
+  const int64_t rank = name == "matrix" ? 2 : name.rfind("fourier", 0) == 0 ? 5 : 4;
+  while (y.dim() < rank) y = y.unsqueeze(0);
+  return image_shape_of(o.spec, y.sizes().vec());
 }
 
 void save_parameters(const Options& o, const LinearOperator& A) {
@@ -73,7 +116,8 @@ void save_parameters(const Options& o, const LinearOperator& A) {
         " has ",
         value.size(0),
         "; use .npy");
-  write_png(o.save, (value[0] / value.max() * 255).round().to(at::kByte));
+  check(value.min().item<double>() >= 0, o.save, ": a PNG holds no negative values; use .npy");
+  write_png(o.save, (value[0] / value.max().clamp_min(1e-300) * 255).round().to(at::kByte));
 }
 
 Tensor act(const Options& o, const LinearOperator& A, const Operator& shared, const Tensor& in) {
@@ -100,16 +144,9 @@ Tensor act(const Options& o, const LinearOperator& A, const Operator& shared, co
 void run(const Options& o) {
   validate(o);
   const Tensor raw = read_array(o.input);
+  check(raw.numel() > 0, o.input, ": holds no values, its shape is ", to_string(raw.sizes()));
   Tensor in = load(o.input, takes_image(o));
-  Shape image = in.sizes().vec();
-  if (!takes_image(o)) {
-    if (in.dim() == 2 || in.dim() == 3) {
-      // H x W and C x H x W, unless the operator measures vectors (N x M).
-      const bool vectors = !o.shape.empty() || Spec::parse(o.spec).name() == "matrix";
-      while (!vectors && in.dim() < 4) in = in.unsqueeze(0);
-    }
-    image = image_shape(o, in.sizes().vec());
-  }
+  const Shape image = takes_image(o) ? in.sizes().vec() : image_shape(o, in);
   Rng rng(o.seed, image[0]);
   const Operator A = make_operator(o.spec, at::empty(image, at::kDouble), rng);
   Tensor out = act(o, *A, A, in);

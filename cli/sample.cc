@@ -83,7 +83,23 @@ void write(const Options& o, const Tensor& images) {
 }
 
 void run(Options o) {
-  for (const auto& path : o.outputs) check_output(path, true);
+  bool any_png = false;
+  for (const auto& path : o.outputs) {
+    check_output(path, true);
+    any_png = any_png || is_png(path);
+  }
+  const bool ddim = o.sampler.solver.rfind("ddim", 0) == 0;
+  check(o.sampler.eta == 0 || ddim,
+        "--eta: the solver ",
+        o.sampler.solver,
+        " takes no fresh noise; wanted ddim_renoise or ddim_ancestral");
+  check(o.sampler.churn.churn == 0 || o.sampler.solver == "edm_churn",
+        "--churn: the solver ",
+        o.sampler.solver,
+        " takes none; wanted euler, heun or edm_churn");
+  check(o.columns == 0 || any_png, "--columns: no .png is written");
+  check(std::isfinite(o.sampler.grid.sigma_max) && std::isfinite(o.sampler.churn.churn),
+        "--sigma-max and --churn must be finite");
   const auto seeds = parse_seeds(o.seeds);
   const Tensor latents = o.latents.empty() ? Tensor() : read_array(o.latents).to(at::kDouble);
   const Checkpoint model = load_model(o.model);

@@ -34,12 +34,14 @@ Tensor conjugate_gradients(const std::function<Tensor(const Tensor&)>& apply,
            options.tolerance);
     }
     const Tensor q = apply(p);
-    // A step of zero length freezes the systems that are done.
-    const Tensor alpha = at::where(active, rho / batch_dot(p, q), at::zeros_like(rho));
+    // A frozen system has p = 0 and takes no part: no 0/0 of its own reaches anything.
+    const Tensor zero = at::zeros_like(rho), one = at::ones_like(rho);
+    const Tensor alpha = at::where(active, rho / at::where(active, batch_dot(p, q), one), zero);
     u = u + alpha * p;
     r = r - alpha * q;
     const Tensor next = at::where(active, batch_dot(r, r), rho);
-    p = r + next / rho * p;
+    const Tensor growth = next / at::where(active, rho, one);
+    p = at::where(next > goal, r + growth * p, at::zeros_like(p));
     rho = next;
   }
   return u.to(b.scalar_type());

@@ -25,7 +25,7 @@ Tensor pivot_covariance(const LinearOperator& A,
   const Tensor lambda = (sigma_y / sigma).square();
   const Tensor variance = per_sample(sigma.square(), v);
   // Woodbury: sigma^2 (I - A'(AA' + lambda I)^{-1} A). It cancels along measured directions, where
-  // the filter sigma^2 lambda / (e + lambda) does not, so the filter is preferred.
+  // the filter sigma^2 lambda / (e + lambda) does not (but for blur_pool's), so it is preferred.
   if (A.basis() == Basis::none) return variance * (v - A.ridge(A.apply(v), lambda));
   return A.filter(v, [&](const Tensor& e) {
     const Tensor shift = per_sample(lambda, e);

@@ -37,6 +37,8 @@ const std::string kAnd = " + ";
 
 const OperatorEntry& find_operator(const Spec& spec) {
   const auto found = operators().find(spec.name());
+  if (const auto task = tasks().find(spec.name()); task != tasks().end())
+    fail("\"", spec.name(), "\" is a task; its operator is ", task->second.test);
   check(found != operators().end(),
         "unknown operator \"",
         spec.name(),

@@ -67,6 +67,15 @@ same pivot.npy ones.npy
 succeeds "$eps" operator super_resolution:factor=2 ridge small.npy ridge.npy --lambda 0
 same ridge.npy ones.npy
 
+# One measurement without a batch goes back the way it came, with and without --shape.
+npy '4, 4' "$(repeat 16 "$one")" >plane.npy
+succeeds "$eps" operator fourier_lines:acceleration=1 apply plane.npy k.npy
+succeeds "$eps" operator fourier_lines:acceleration=1 adjoint k.npy back.npy
+succeeds "$eps" operator super_resolution:factor=2 apply plane.npy s.npy
+succeeds "$eps" operator super_resolution:factor=2 pinv s.npy back.npy --shape 1 4 4
+succeeds "$eps" operator matrix:rows=5 apply plane.npy m.npy
+succeeds "$eps" operator matrix:rows=5 adjoint m.npy back.npy --shape 1 4 4
+
 # What was drawn can be saved and used again; the seed decides what is drawn.
 succeeds "$eps" operator inpaint_random:missing=0.5 apply ones.npy a.npy --seed 3 --save mask.npy
 succeeds "$eps" operator inpaint_mask:file=mask.npy apply ones.npy b.npy
@@ -103,6 +112,17 @@ refuses 'small.npy: the measurement of an image of' o.npy "$eps" operator identi
 refuses 'nothing was drawn' o.npy "$eps" operator super_resolution:factor=2 apply ones.npy o.npy --save s.npy
 refuses '.txt' o.txt "$eps" operator identity apply ones.npy o.txt
 refuses 'no/such/folder' no/such/folder/o.npy "$eps" operator identity apply ones.npy no/such/folder/o.npy
+refuses '--lambda is for ridge only' o.npy "$eps" operator identity apply ones.npy o.npy --lambda 3
+refuses 'is a task; its operator is' o.npy "$eps" operator box_inpainting apply ones.npy o.npy
+refuses 'a kernel of 100001 x 100001 does not fit' o.npy "$eps" operator blur_gaussian:size=100001 apply ones.npy o.npy
+refuses 'top=2..4 must be one number' o.npy "$eps" operator inpaint_box:height=1,width=1,top=2..4 apply ones.npy o.npy
+refuses 'o.txt' drawn.npy "$eps" operator inpaint_random apply ones.npy o.txt --save drawn.npy
+refuses 'absent.safetensors' o.npy "$eps" denoise absent.safetensors ones.npy o.npy --sigma 1
+refuses 'noise levels must be > 0' o.npy "$eps" denoise absent.safetensors ones.npy o.npy --sigma -1
+refuses 'x.gif' x.gif "$eps" sample absent.safetensors --out x.gif
+refuses '--seeds 5-2' x.npy "$eps" sample absent.safetensors --out x.npy --seeds 5-2
+refuses '--eta: the solver heun' x.npy "$eps" sample absent.safetensors --out x.npy --eta 0.5
+refuses '--device gpu' x.npy "$eps" sample absent.safetensors --out x.npy --device gpu
 refuses 'transpose' o.npy "$eps" operator identity transpose ones.npy o.npy
 refuses 'did you mean "verify"?' o.npy "$eps" vreify
 refuses '--threads' o.npy "$eps" list --threads 0

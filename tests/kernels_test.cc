@@ -23,7 +23,7 @@ void expect_agreement(const Operator& A, const Shape& image) {
   for (const Tensor& lambda : {scalar(0.3), scalar(1e-4), scalar(0), per_image}) {
     const Tensor wanted = by_definition(A, z, y, lambda);
     const double size = wanted.abs().max().item<double>();
-    EXPECT_TRUE(kernels::plain(z, y));
+    EXPECT_TRUE(kernels::plain(z, y, lambda, A->batch()));
     EXPECT_LT((A->proximal(z, y, lambda) - wanted).abs().max().item<double>(), 1e-11 * size)
         << to_string(image);
     if (lambda.dim() == 0 && lambda.item<double>() == 0) continue;  // float32 cannot invert a blur
@@ -72,12 +72,26 @@ TEST(Kernels, CircularProximalLeavesWhatIsNotMeasured) {
   }
 }
 
+// As lambda grows without bound, z is believed: no inf/inf, in either precision.
+TEST(Kernels, HugeLambdasKeepZ) {
+  const Tensor z = Rng(3).normal({1, 1, 16, 16}), y = Rng(4).normal({1, 1, 16, 16});
+  const Operator A = circular_blur(gaussian_kernel(1, 5).unsqueeze(0), 16, 16);
+  for (const double lambda : {1e300, std::numeric_limits<double>::infinity()}) {
+    EXPECT_TRUE(A->proximal(z, y, scalar(lambda)).allclose(z, 1e-12, 1e-12)) << lambda;
+    const Tensor single = A->proximal(z.to(at::kFloat), y.to(at::kFloat), scalar(lambda));
+    EXPECT_TRUE(single.allclose(z.to(at::kFloat), 1e-5, 1e-5)) << lambda;
+  }
+}
+
 TEST(Kernels, OtherTensorsTakeTheGeneralWay) {
   Rng rng(3);
   const Tensor z = rng.normal({1, 2, 16, 16}), y = rng.normal({1, 2, 16, 16});
-  EXPECT_FALSE(kernels::plain(z.transpose(2, 3), y));
-  EXPECT_FALSE(kernels::plain(z, y.to(at::kFloat)));
-  EXPECT_FALSE(kernels::plain(z.expand({3, 2, 16, 16}), y));
+  EXPECT_FALSE(kernels::plain(z.transpose(2, 3), y, scalar(1), 1));
+  EXPECT_FALSE(kernels::plain(z, y.to(at::kFloat), scalar(1), 1));
+  EXPECT_FALSE(kernels::plain(z.expand({3, 2, 16, 16}).contiguous(), y, scalar(1), 1));
+  EXPECT_FALSE(kernels::plain(z, y, scalar(1), 2));
+  EXPECT_FALSE(kernels::plain(z, y, at::ones({2, 1, 1, 1}, at::kDouble), 1));
+  EXPECT_FALSE(kernels::plain(z, y, scalar(1).requires_grad_(), 1));
   const Operator A = circular_blur(gaussian_kernel(1, 5).unsqueeze(0), 16, 16);
   const Tensor strided = A->proximal(z.transpose(2, 3), y, scalar(0.1));
   EXPECT_TRUE(

@@ -333,6 +333,16 @@ TEST(ConjugateGradients, StopsPerSampleAndSaysHowFarItIs) {
   }
 }
 
+// One system is zero, one is solved in a step: neither disturbs the third, nor becomes NaN.
+TEST(ConjugateGradients, FinishedSystemsStayFinite) {
+  const Tensor diagonal = at::tensor({1.0, 2.0, 3.0, 50.0}, at::kDouble);
+  const Tensor b = at::stack({at::zeros({4}, at::kDouble),
+                              diagonal * at::tensor({0.0, 1.0, 0.0, 0.0}, at::kDouble),
+                              Rng(1).normal({4})});
+  EXPECT_TRUE(
+      conjugate_gradients([&](const Tensor& u) { return u * diagonal; }, b).allclose(b / diagonal));
+}
+
 TEST(ConjugateGradients, AnswersZeroToZero) {
   EXPECT_TRUE(conjugate_gradients([](const Tensor& u) { return u; }, at::zeros({2, 3}, at::kDouble))
                   .eq(0)

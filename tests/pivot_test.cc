@@ -80,6 +80,14 @@ TEST_P(EveryOperator, PivotTendsToThePseudoInverseAtHighNoise) {
   EXPECT_LT(limit_error(A, image, rng), 1e-5);
 }
 
+// App. A, ridge regression: with little noise on it, x_t is believed.
+TEST_P(EveryOperator, PivotTendsToTheStateAtLowNoise) {
+  const Problem problem = observe(A, rng.normal(image), scalar(0.05), rng);
+  const Tensor x_t = rng.normal(image);
+  const Tensor mu = pivot(problem, x_t, edm().at(scalar(1e-6)));
+  EXPECT_LT(((mu - x_t).norm() / x_t.norm()).item<double>(), 1e-6);
+}
+
 // sigma_y = 0 is an ordinary case: no division by it anywhere, and measured directions are certain.
 TEST_P(EveryOperator, NoiselessMeasurementsAreFittedExactly) {
   const Problem problem = observe(A, rng.normal(image), scalar(0), rng);

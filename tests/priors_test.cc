@@ -48,6 +48,32 @@ TEST(Mixture, OneComponentIsTheGaussianFormula) {
   EXPECT_TRUE(prior.mean(Query{x, scalar(0.5), nullptr, {}}).flatten(1).allclose(wanted));
 }
 
+// Eq. (9): D_Sigma(mu) = mu + Sigma grad log p^Sigma(mu), with p^Sigma the mixture whose
+// covariances have Sigma_star added, and its gradient by central differences.
+TEST(Mixture, AnisotropicTweedieHolds) {
+  Rng rng(1);
+  const Shape image{1, 1, 4, 4};
+  const Tensor weights = at::tensor({0.3, 0.7}, at::kDouble), means = rng.normal({2, 1, 4, 4});
+  const Tensor factor = rng.normal({2, 16, 16}) / 4;
+  const Tensor covariances =
+      at::matmul(factor, factor.transpose(1, 2)) + 0.1 * at::eye(16, at::kDouble);
+  const Operator A =
+      make_operator("inpaint_random:missing=0.5", at::empty(image, at::kDouble), rng);
+  const auto sigma_star = [&](const Tensor& v) {
+    return pivot_covariance(*A, scalar(0.2), scalar(1.5), v);
+  };
+  const Tensor sigma = matrix_of(sigma_star, image, 1, at::kDouble);
+  const Mixture smoothed(weights, means, covariances + sigma);
+  const Tensor mu = rng.normal(image);
+  const Tensor steps = 1e-4 * at::eye(16, at::kDouble).reshape({16, 1, 4, 4});
+  const Tensor gradient =
+      (smoothed.log_density(mu + steps) - smoothed.log_density(mu - steps)) / 2e-4;
+  const Tensor wanted = mu.flatten() + at::matmul(sigma[0], gradient);
+  const Tensor found =
+      Mixture(weights, means, covariances).mean(Query{mu, scalar(1.5), A, scalar(0.2)});
+  EXPECT_TRUE(found.flatten().allclose(wanted, 1e-6, 1e-6));
+}
+
 // Different masks, sigmas and noise levels in one batch: each image gets its own answer.
 TEST(Mixture, AnswersPerSampleQueries) {
   Rng rng(1, 3);

@@ -234,7 +234,9 @@ EPS_INLINE void multiply(
   const Vector<Real> outside =
       power == zero ? one : zero;  // there a = 1 and b = 0, whatever lambda is
   const Vector<Real> over = scale / (power + lambda + outside);
-  const Vector<Real> gr = (lambda + outside - xi) * over, gi = -xr * over;
+  // lambda may be infinite in this type: then a = 1 and b = 0.
+  const Vector<Real> a = std::isinf(lambda) ? zero + scale : (lambda + outside) * over;
+  const Vector<Real> gr = a - xi * over, gi = -xr * over;
   const Vector<Real> cr = re, ci = im;
   re = gr * cr - gi * ci;
   im = gr * ci + gi * cr;

@@ -10,9 +10,9 @@
 
 namespace eps::kernels {
 
-// May the functions below be used on these tensors: same floating dtype, CPU, contiguous, no
-// autograd, the same number of images?
-bool plain(const Tensor& z, const Tensor& y);
+// May the functions below be used: same floating dtype, CPU, contiguous, no autograd, and as many
+// images in y, maps (1 or N) and lambdas (1 or N) as they index?
+bool plain(const Tensor& z, const Tensor& y, const Tensor& lambda, int64_t maps);
 
 // lambda of each image: 1 or N numbers.
 std::vector<double> values(const Tensor& lambda);

@@ -58,14 +58,19 @@ void run(const Tensor& z,
 
 }  // namespace
 
-bool plain(const Tensor& z, const Tensor& y) {
-  const auto ordinary = [](const Tensor& x) {
-    return x.device().is_cpu() && x.is_contiguous() &&
-           (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble) &&
-           !(c10::GradMode::is_enabled() && x.requires_grad());
+bool plain(const Tensor& z, const Tensor& y, const Tensor& lambda, int64_t maps) {
+  const auto tracked = [](const Tensor& x) {
+    return c10::GradMode::is_enabled() && x.requires_grad();
   };
-  return ordinary(z) && ordinary(y) && z.scalar_type() == y.scalar_type() &&
-         z.size(0) == y.size(0) && z.numel() > 0;
+  const auto ordinary = [&](const Tensor& x) {
+    return x.dim() == 4 && x.device().is_cpu() && x.is_contiguous() && !tracked(x) &&
+           (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble);
+  };
+  if (!ordinary(z) || !ordinary(y) || z.scalar_type() != y.scalar_type() || tracked(lambda))
+    return false;
+  const int64_t images = z.size(0);
+  const auto one_or_each = [images](int64_t count) { return count == 1 || count == images; };
+  return z.numel() > 0 && y.size(0) == images && one_or_each(maps) && one_or_each(lambda.numel());
 }
 
 std::vector<double> values(const Tensor& lambda) {

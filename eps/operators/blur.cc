@@ -71,7 +71,7 @@ Tensor CircularBlur::ridge(const Tensor& r, const Tensor& lambda) const {
 }
 
 Tensor CircularBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
-  if (fast_proximal_ && kernels::plain(z, y)) {
+  if (fast_proximal_ && z.sizes() == y.sizes() && kernels::plain(z, y, lambda, batch())) {
     transfer(z);  // checks the size
     return (*fast_proximal_)(z, y, kernels::values(lambda));
   }

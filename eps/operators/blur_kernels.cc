@@ -10,6 +10,20 @@
 namespace eps {
 namespace {
 
+// Before a kernel is made: it could be of any size.
+void check_fits(int64_t size, const Tensor& like) {
+  check(size <= like.size(2) && size <= like.size(3),
+        "blur: a kernel of ",
+        size,
+        " x ",
+        size,
+        " does not fit an image of ",
+        like.size(2),
+        " x ",
+        like.size(3),
+        " pixels");
+}
+
 // Kernels of different odd sizes, centred on one canvas: (N, k, k).
 Tensor centred_together(const std::vector<Tensor>& kernels) {
   int64_t size = 0;
@@ -32,6 +46,7 @@ Operator make_gaussian(const Spec& spec, const Tensor& like, Rng& rng) {
 
 Operator make_motion(const Spec& spec, const Tensor& like, Rng& rng) {
   const Range lengths = spec.range("length", 1, 1e6);
+  check_fits(std::lround(lengths.high) / 2 * 2 + 1, like);
   const auto step = static_cast<double>(spec.integer("step", 1, 1000000));
   const Range angles = spec.range("angle", -360, 360);
   if (lengths.low == lengths.high && angles.low == angles.high)
@@ -112,6 +127,7 @@ Tensor motion_kernel(int64_t length, double angle) {
 Tensor gaussian_kernels(const Spec& spec, const Tensor& like, Rng& rng) {
   const Range stds = spec.range("std", 1e-3, 1e6);
   const int64_t size = spec.integer("size", 1, 1 << 20);
+  check_fits(size, like);
   if (stds.low == stds.high) return gaussian_kernel(stds.low, size).unsqueeze(0);
   const Tensor std = draw_in(stds, like, rng).cpu().flatten();
   std::vector<Tensor> kernels;

@@ -23,7 +23,7 @@ class Inpainting final : public LinearOperator {
     return r * weight(r, lambda);
   }
   Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override {
-    if (kernels::plain(z, y) && z.sizes() == y.sizes() && bytes_.size(1) == 1) {
+    if (kernels::plain(z, y, lambda, batch()) && z.sizes() == y.sizes() && bytes_.size(1) == 1) {
       check_size(z);
       return kernels::mask_proximal(z, y, bytes_, kernels::values(lambda));
     }
@@ -81,11 +81,22 @@ Interval draw_interval(const Spec& spec,
                        Rng& rng) {
   const auto side = static_cast<double>(pixels);
   const Range range = spec.range(size, 0, side, side);
+  const auto single = [&](const char* key) {
+    const Range value = spec.range(key, 0, side, side);
+    check(value.low == value.high,
+          spec.name(),
+          ": ",
+          key,
+          "=",
+          spec.text(key),
+          " must be one number");
+    return value.low;
+  };
   // Whole numbers from ceil(low) to floor(high), each equally likely.
   const Tensor length = draw_in({std::ceil(range.low), std::floor(range.high) + 1}, like, rng)
                             .floor()
                             .clamp_max(std::floor(range.high));
-  const double margin = std::floor(spec.range("margin", 0, side, side).low);
+  const double margin = std::floor(single("margin"));
   const Tensor room = side - 2 * margin - length;
   check(room.min().item<double>() >= 0,
         spec.name(),
@@ -108,8 +119,7 @@ Interval draw_interval(const Spec& spec,
       where == "random"
           ? margin + (rng.uniform({like.size(0), 1, 1, 1}, length.options()) * (room + 1)).floor()
           : ((side - length) / 2).floor();
-  if (spec.has(position))
-    begin = at::full_like(begin, std::floor(spec.range(position, 0, side, side).low));
+  if (spec.has(position)) begin = at::full_like(begin, std::floor(single(position)));
   check((begin + length).max().item<double>() <= side,
         spec.name(),
         ": ",
@@ -149,17 +159,18 @@ EPS_OPERATOR({.name = "inpaint_random",
               .make = make_random,
               .image_shape = nullptr});
 
-EPS_OPERATOR({.name = "inpaint_box",
-              .summary = "a missing rectangle",
-              .example = "inpaint_box:height=50%,width=25%",
-              .fields = {{"height", "50%", "pixels or %; a..b draws one per image"},
-                         {"width", "50%", "pixels or %; a..b draws one per image"},
-                         {"position", "center", "center or random"},
-                         {"margin", "0", "pixels or % that a random box keeps from every edge"},
-                         {"top", "", "first missing row, instead of position"},
-                         {"left", "", "first missing column, instead of position"}},
-              .make = make_box,
-              .image_shape = nullptr});
+EPS_OPERATOR(
+    {.name = "inpaint_box",
+     .summary = "a missing rectangle",
+     .example = "inpaint_box:height=50%,width=25%",
+     .fields = {{"height", "50%", "pixels or %; a..b draws one per image"},
+                {"width", "50%", "pixels or %; a..b draws one per image"},
+                {"position", "center", "center or random"},
+                {"margin", "0", "pixels or % that a box of random position keeps from every edge"},
+                {"top", "", "first missing row, instead of position"},
+                {"left", "", "first missing column, instead of position"}},
+     .make = make_box,
+     .image_shape = nullptr});
 
 EPS_OPERATOR(
     {.name = "inpaint_mask",
@@ -174,6 +185,9 @@ EPS_OPERATOR(
 }  // namespace
 
 Operator inpainting(const Tensor& mask) {
+  const Tensor wide = mask.to(at::kDouble);
+  check((wide * (1 - wide)).abs().max().item<double>() == 0,
+        "inpainting: a mask holds 0 and 1 only");
   check(
       mask.dim() == 4, "inpainting: the mask must be N x C x H x W, got ", to_string(mask.sizes()));
   return std::make_shared<Inpainting>(mask);

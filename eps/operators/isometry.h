@@ -15,12 +15,13 @@ class Isometry : public LinearOperator {
     return adjoint(r / (gram_ + per_sample(lambda, r)));
   }
 
-  // f(A'A) x = f(0) x + (f(g) - f(0)) A'A x / g
+  // f(A'A) x = f(g) P x + f(0) (x - P x) with the projection P = A'A / g.
   Basis basis() const override { return Basis::isometry; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));
     const Tensor at_gram = f(at::full({1, 1, 1, 1}, gram_, x.options()));
-    return at_zero * x + (at_gram - at_zero) / gram_ * adjoint(apply(x));
+    const Tensor projected = adjoint(apply(x)) / gram_;
+    return at_gram * projected + at_zero * (x - projected);
   }
 
  private:

@@ -44,13 +44,15 @@ class DenseMatrix final : public LinearOperator {
                           times(ut_, r) * s / (s.square() + per_sample(lambda, s) + (s == 0))));
   }
 
-  // f(0) x + V (f(s^2) - f(0)) V' x
+  // V f(s^2) V' x + f(0) (x - V V' x)
   Basis basis() const override { return Basis::singular; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Shape layout{s_.size(0), s_.size(1), 1, 1};
     const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));
-    const Tensor gain = (f(s_.to(x.options()).square().reshape(layout)) - at_zero).flatten(1);
-    return at_zero * x + as_image(times(vt_.transpose(1, 2), gain * times(vt_, x.flatten(1))));
+    const Tensor gain = f(s_.to(x.options()).square().reshape(layout)).flatten(1);
+    const Tensor inside = times(vt_, x.flatten(1));
+    const Tensor outside = x - as_image(times(vt_.transpose(1, 2), inside));
+    return as_image(times(vt_.transpose(1, 2), gain * inside)) + at_zero * outside;
   }
 
   std::map<std::string, Tensor> parameters() const override { return {{"matrix", matrix_}}; }

@@ -60,7 +60,7 @@ Tensor AveragePool::picture(const Tensor& y) const {
 }
 
 Tensor AveragePool::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
-  if (kernels::plain(z, y)) {
+  if (kernels::plain(z, y, lambda, 1)) {
     check_divides(s_, z);
     check(y.size(1) == z.size(1) && y.size(2) == z.size(2) / s_ && y.size(3) == z.size(3) / s_,
           "super_resolution: a measurement of ",
