@@ -343,6 +343,19 @@ TEST(ConjugateGradients, FinishedSystemsStayFinite) {
       conjugate_gradients([&](const Tensor& u) { return u * diagonal; }, b).allclose(b / diagonal));
 }
 
+// A residual that is no number is a failure, at once and by name, not an answer.
+TEST(ConjugateGradients, RefusesToAnswerNaN) {
+  const Tensor b = at::stack({Rng(1).normal({4}), at::full({4}, NAN, at::kDouble)});
+  for (const Tensor& system : {b, b.slice(0, 1, 2)}) {
+    try {
+      conjugate_gradients([](const Tensor& u) { return 2 * u; }, system);
+      ADD_FAILURE() << "NaN was taken for an answer";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("|r|/|b| = nan"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(ConjugateGradients, AnswersZeroToZero) {
   EXPECT_TRUE(conjugate_gradients([](const Tensor& u) { return u; }, at::zeros({2, 3}, at::kDouble))
                   .eq(0)
