@@ -104,14 +104,22 @@ Tensor denoise(const UNet& network,
         " for ",
         x.size(0),
         " images");
-  const auto c = coefficients(preconditioning, sigma.to(x.device()).reshape({-1, 1, 1, 1}));
+  // One noise level on the CPU stays there: as scalars its coefficients meet a GPU's images without
+  // the synchronisation that copying them would be.
+  const bool host_scalar = sigma.numel() == 1 && sigma.device().is_cpu();
+  const auto c =
+      coefficients(preconditioning,
+                   host_scalar ? sigma.reshape({}) : sigma.to(x.device()).reshape({-1, 1, 1, 1}));
+  const Tensor c_noise = host_scalar
+                             ? at::full({1}, c.c_noise.item<float>(), x.options().dtype(at::kFloat))
+                             : c.c_noise.flatten();
   const Tensor image = x.to(at::kFloat);
   Tensor input = image * c.c_in;
   if (conditioning.side.defined()) {
     input = at::cat({input, conditioning.side.to(input.options())}, 1);
   }
   const Tensor answer = network.forward(input,
-                                        c.c_noise.flatten(),
+                                        c_noise,
                                         config.label_dim > 0 ? conditioning.labels : Tensor(),
                                         conditioning.augment_labels,
                                         conditioning.training);
