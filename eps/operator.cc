@@ -34,4 +34,22 @@ Tensor per_sample(const Tensor& value, const Tensor& like) {
   return value.to(like.options()).reshape(shape);
 }
 
+Tensor ridge_gain(const Tensor& eigenvalue, const Tensor& lambda) {
+  const Tensor outside = eigenvalue == 0;
+  return at::logical_not(outside) / (eigenvalue + per_sample(lambda, eigenvalue) + outside);
+}
+
+void check_image_size(const char* name, const Tensor& x, int64_t height, int64_t width) {
+  check(x.size(2) == height && x.size(3) == width,
+        name,
+        ": made for images of ",
+        height,
+        " x ",
+        width,
+        " pixels, got ",
+        x.size(2),
+        " x ",
+        x.size(3));
+}
+
 }  // namespace eps

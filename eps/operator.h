@@ -57,8 +57,13 @@ struct Problem {
 };
 Problem observe(Operator A, const Tensor& x0, const Tensor& sigma_y, Rng& rng);
 
-// A per-sample scalar (0-dimensional or (N, 1, 1, 1)) shaped to broadcast over the real tensor
-// `like`, in its dtype and on its device.
+// For authors of operators. A per-sample scalar (0-dimensional or (N, 1, 1, 1)) shaped to broadcast
+// over the real tensor `like`, in its dtype and on its device.
 Tensor per_sample(const Tensor& value, const Tensor& like);
+// 1 / (e + lambda), and 0 where the eigenvalue e is 0, whatever lambda is: the pseudo-inverse's
+// rule.
+Tensor ridge_gain(const Tensor& eigenvalue, const Tensor& lambda);
+// Throws unless x is an image of this size.
+void check_image_size(const char* name, const Tensor& x, int64_t height, int64_t width);
 
 }  // namespace eps

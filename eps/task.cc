@@ -114,13 +114,8 @@ Shape image_shape_of(const std::string& text, const Shape& y) {
   return shape;
 }
 
-at::TensorOptions parameter_options(const Tensor& like) {
-  return like.options().dtype(at::kDouble);
-}
-
 Tensor draw_in(const Range& range, const Tensor& like, Rng& rng) {
-  return range.low +
-         (range.high - range.low) * rng.uniform({like.size(0), 1, 1, 1}, parameter_options(like));
+  return range.low + (range.high - range.low) * rng.uniform({like.size(0), 1, 1, 1});
 }
 
 const std::map<std::string, Task>& tasks() {

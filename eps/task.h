@@ -31,9 +31,8 @@ Draw parse_operator(const std::string& spec);
 Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng);
 Shape image_shape_of(const std::string& spec, const Shape& y);
 
-// For authors of operators: parameters are float64 on the device of the image, and a number in a
-// range is drawn for each image, as (N, 1, 1, 1).
-at::TensorOptions parameter_options(const Tensor& like);
+// For authors of operators: a number in the range for each image, as (N, 1, 1, 1). Parameters are
+// drawn on the CPU in float64, and moved to the device of `like` once they are complete.
 Tensor draw_in(const Range& range, const Tensor& like, Rng& rng);
 
 // p(A) while training, and the fixed protocol at test time, as operator specs.

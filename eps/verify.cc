@@ -11,6 +11,7 @@
 #include "eps/operators.h"
 #include "eps/priors/stationary.h"
 #include "eps/sampler.h"
+#include "eps/spectrum.h"
 #include "eps/task.h"
 
 namespace eps {
@@ -132,9 +133,7 @@ void verify_image(const std::string& spec, uint64_t seed, const Report& report) 
   Rng streams(seed + 1, count);
   const Tensor samples = sample(
       posterior_mean(prior, problem, edm()), edm(), {count, 3, side, side}, options, streams);
-  const Tensor white =
-      at::fft_irfft2(at::fft_rfft2(samples - posterior.mean) / posterior.spectrum.sqrt(),
-                     at::IntArrayRef({side, side}));
+  const Tensor white = filter_spectrum(samples - posterior.mean, posterior.spectrum.rsqrt());
   // White noise in space too: 16 x 16 blocks are as good as images, and there are more of them.
   const Tensor blocks =
       white.reshape({-1, side / 16, 16, side / 16, 16}).transpose(2, 3).reshape({-1, 256});

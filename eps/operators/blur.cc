@@ -2,14 +2,10 @@
 #include "eps/operators/blur.h"
 
 #include "eps/operators.h"
+#include "eps/spectrum.h"
 
 namespace eps {
 namespace {
-
-Tensor forward(const Tensor& x) { return at::fft_rfft2(x); }
-Tensor inverse(const Tensor& x_hat, const Shape& size) {
-  return at::fft_irfft2(x_hat, at::IntArrayRef(size));
-}
 
 // The kernel on an H x W canvas, its origin (index size/2) at pixel (0, 0).
 Tensor on_canvas(const Tensor& kernel, int64_t height, int64_t width) {
@@ -19,17 +15,19 @@ Tensor on_canvas(const Tensor& kernel, int64_t height, int64_t width) {
   return at::roll(canvas, {-(kh / 2), -(kw / 2)}, {2, 3});
 }
 
+// |h|^2
+Tensor power(const Tensor& h) { return at::real(h).square() + at::imag(h).square(); }
+
 }  // namespace
 
 CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
-    : kernel_(kernel.to(at::kDouble)), size_{height, width} {
-  const Tensor h = forward(on_canvas(kernel_, height, width));
+    : kernel_(kernel.to(at::kDouble)), height_(height), width_(width) {
+  const Tensor h = at::fft_rfft2(on_canvas(kernel_, height, width));
   // Zeros of h come out of the FFT as rounding. Make them zeros: they are outside the range of A,
   // and their inverse must be 0 at lambda = 0, not 1e16.
   const Tensor magnitude = h.abs();
   const Tensor zero = magnitude <= 1e-14 * magnitude.amax({-2, -1}, true);
   transfer_ = h.masked_fill(zero, 0);
-  outside_range_ = zero.to(at::kDouble);
   if (transfer_.device().is_cpu() && kernels::CircularProximal::supports(height, width)) {
     // The half that rfft2 leaves out mirrors the one it gives: h(-k) = conj(h(k)).
     const Tensor mirrored = at::roll(transfer_.slice(3, 1, width / 2).flip({2, 3}), 1, 2).conj();
@@ -38,52 +36,35 @@ CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
 }
 
 Tensor CircularBlur::transfer(const Tensor& like) const {
-  check(like.size(2) == size_[0] && like.size(3) == size_[1],
-        "blur: made for images of ",
-        to_string(size_),
-        ", got ",
-        like.size(2),
-        " x ",
-        like.size(3),
-        " pixels");
+  check_image_size("blur", like, height_, width_);
   return transfer_.to(like.device(),
                       like.scalar_type() == at::kDouble ? at::kComplexDouble : at::kComplexFloat);
 }
 
-// conj(h) / (|h|^2 + lambda), and 0 where h = 0 even if lambda is 0.
-Tensor CircularBlur::ridge_transfer(const Tensor& h,
-                                    const Tensor& lambda,
-                                    const Tensor& like) const {
-  const Tensor power = at::real(h).square() + at::imag(h).square();
-  return h.conj() / (power + per_sample(lambda, power) + outside_range_.to(like.options()));
-}
-
-Tensor CircularBlur::apply(const Tensor& x) const {
-  return inverse(forward(x) * transfer(x), size_);
-}
+Tensor CircularBlur::apply(const Tensor& x) const { return filter_spectrum(x, transfer(x)); }
 
 Tensor CircularBlur::adjoint(const Tensor& y) const {
-  return inverse(forward(y) * transfer(y).conj(), size_);
+  return filter_spectrum(y, transfer(y).conj());
 }
 
 Tensor CircularBlur::ridge(const Tensor& r, const Tensor& lambda) const {
-  return inverse(forward(r) * ridge_transfer(transfer(r), lambda, r), size_);
+  const Tensor h = transfer(r);
+  return filter_spectrum(r, h.conj() * ridge_gain(power(h), lambda));
 }
 
 Tensor CircularBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
+  const Tensor h = transfer(z);
   if (fast_proximal_ && z.sizes() == y.sizes() && kernels::plain(z, y, lambda, batch())) {
-    transfer(z);  // checks the size
     return (*fast_proximal_)(z, y, kernels::values(lambda));
   }
   // z_hat + conj(h) (y_hat - h z_hat) / (|h|^2 + lambda): two transforms forward, one back.
-  const Tensor h = transfer(z);
-  const Tensor residual = at::addcmul(forward(y), forward(z), h, -1);
-  return z + inverse(residual * ridge_transfer(h, lambda, z), size_);
+  const Tensor residual = at::addcmul(at::fft_rfft2(y), at::fft_rfft2(z), h, -1);
+  const Tensor correction = residual * h.conj() * ridge_gain(power(h), lambda);
+  return z + at::fft_irfft2(correction, at::IntArrayRef({height_, width_}));
 }
 
 Tensor CircularBlur::filter(const Tensor& x, const EigenvalueMap& f) const {
-  const Tensor h = transfer(x);
-  return inverse(forward(x) * f(at::real(h).square() + at::imag(h).square()), size_);
+  return filter_spectrum(x, f(power(transfer(x))));
 }
 
 Operator circular_blur(const Tensor& kernel, int64_t height, int64_t width) {

@@ -24,19 +24,16 @@ class CircularBlur final : public LinearOperator {
   int64_t batch() const override { return kernel_.size(0); }
 
   const Tensor& kernel() const { return kernel_; }
-  int64_t height() const { return size_[0]; }
-  int64_t width() const { return size_[1]; }
+  int64_t height() const { return height_; }
+  int64_t width() const { return width_; }
 
   // The transfer function h, (N or 1, 1, H, W/2 + 1), in the complex dtype that goes with `like`.
   Tensor transfer(const Tensor& like) const;
 
  private:
-  Tensor ridge_transfer(const Tensor& h, const Tensor& lambda, const Tensor& like) const;
-
-  const Tensor kernel_;   // (N or 1, kh, kw)
-  const Shape size_;      // H, W
-  Tensor transfer_;       // complex128
-  Tensor outside_range_;  // 1 where h is 0, else 0
+  const Tensor kernel_;  // (N or 1, kh, kw)
+  const int64_t height_, width_;
+  Tensor transfer_;  // complex128
   std::optional<kernels::CircularProximal> fast_proximal_;
 };
 

@@ -52,8 +52,8 @@ Operator make_motion(const Spec& spec, const Tensor& like, Rng& rng) {
   if (lengths.low == lengths.high && angles.low == angles.high)
     return blur_like(motion_kernel(std::lround(lengths.low), angles.low).unsqueeze(0), like);
   const double choices = std::floor((lengths.high - lengths.low) / step) + 1;
-  const Tensor pick = draw_in({0, choices}, like, rng).cpu().flatten();
-  const Tensor angle = draw_in(angles, like, rng).cpu().flatten();
+  const Tensor pick = draw_in({0, choices}, like, rng).flatten();
+  const Tensor angle = draw_in(angles, like, rng).flatten();
   std::vector<Tensor> kernels;
   for (int64_t n = 0; n < like.size(0); ++n) {
     const double length = lengths.low + step * std::floor(pick[n].item<double>());
@@ -129,7 +129,7 @@ Tensor gaussian_kernels(const Spec& spec, const Tensor& like, Rng& rng) {
   const int64_t size = spec.integer("size", 1, 1 << 20);
   check_fits(size, like);
   if (stds.low == stds.high) return gaussian_kernel(stds.low, size).unsqueeze(0);
-  const Tensor std = draw_in(stds, like, rng).cpu().flatten();
+  const Tensor std = draw_in(stds, like, rng).flatten();
   std::vector<Tensor> kernels;
   for (int64_t n = 0; n < like.size(0); ++n)
     kernels.push_back(gaussian_kernel(std[n].item<double>(), size));

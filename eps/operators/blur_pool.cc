@@ -6,6 +6,7 @@
 // division by lambda.
 #include "eps/operators.h"
 #include "eps/operators/blur.h"
+#include "eps/spectrum.h"
 #include "eps/task.h"
 
 namespace eps {
@@ -14,12 +15,10 @@ namespace {
 class BlurPool final : public LinearOperator {
  public:
   BlurPool(const Tensor& kernel, int64_t height, int64_t width, int64_t factor)
-      : blur_(kernel, height, width),
-        pool_(average_pool(factor)),
-        size_{height / factor, width / factor} {
+      : blur_(kernel, height, width), pool_(average_pool(factor)) {
     // A' sends the small image's unit impulse to its row of A; A brings back the kernel of A A'.
-    Tensor impulse = at::zeros({1, 1, size_[0], size_[1]}, kernel.options().dtype(at::kDouble));
-    impulse.select(3, 0).select(2, 0).fill_(1);
+    const Tensor impulse =
+        unit_impulse(height / factor, width / factor, kernel.options().dtype(at::kDouble));
     gram_ = at::real(at::fft_rfft2(apply(adjoint(impulse)))).clamp_min(0);
     gram_ = gram_.masked_fill(gram_ <= 1e-14 * gram_.amax({-2, -1}, true), 0);
   }
@@ -29,7 +28,7 @@ class BlurPool final : public LinearOperator {
 
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
     const Tensor g = gram_.to(r.options());
-    return adjoint(in_fourier(r, (g > 0) / (g + per_sample(lambda, g) + (g == 0))));
+    return adjoint(filter_spectrum(r, ridge_gain(g, lambda)));
   }
 
   // f(A'A) = f(0) I + A' q(AA') A with q(g) = (f(g) - f(0)) / g.
@@ -37,8 +36,8 @@ class BlurPool final : public LinearOperator {
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Tensor g = gram_.to(x.options());
     const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));
-    const Tensor q = (g > 0) * (f(g) - at_zero) / (g + (g == 0));
-    return at_zero * x + adjoint(in_fourier(apply(x), q));
+    const Tensor q = (f(g) - at_zero) * ridge_gain(g, scalar(0));
+    return at_zero * x + adjoint(filter_spectrum(apply(x), q));
   }
 
   Tensor picture(const Tensor& y) const override { return pool_->picture(y); }
@@ -46,14 +45,9 @@ class BlurPool final : public LinearOperator {
   int64_t batch() const override { return blur_.batch(); }
 
  private:
-  Tensor in_fourier(const Tensor& y, const Tensor& multiplier) const {
-    return at::fft_irfft2(at::fft_rfft2(y) * multiplier, at::IntArrayRef(size_));
-  }
-
   const CircularBlur blur_;
   const Operator pool_;
-  const Shape size_;  // of y
-  Tensor gram_;       // eigenvalues of A A', (N or 1, 1, H/s, W/s/2 + 1)
+  Tensor gram_;  // eigenvalues of A A', (N or 1, 1, H/s, W/s/2 + 1)
 };
 
 Operator make(const Spec& spec, const Tensor& like, Rng& rng) {

@@ -6,6 +6,7 @@
 
 #include "eps/operators.h"
 #include "eps/operators/parameter_file.h"
+#include "eps/spectrum.h"
 #include "eps/task.h"
 
 namespace eps {
@@ -15,22 +16,14 @@ constexpr const char* kOrtho = "ortho";
 
 class SubsampledFourier final : public LinearOperator {
  public:
-  explicit SubsampledFourier(const Tensor& mask)
-      : mask_(mask.to(at::kDouble)), size_{mask.size(1), mask.size(2)} {
+  explicit SubsampledFourier(const Tensor& mask) : mask_(mask.to(at::kDouble)) {
     const Tensor mirrored = at::roll(at::flip(mask_, {1, 2}), {1, 1}, {1, 2});
     const Tensor both = (mask_ + mirrored) / 2;
-    eigenvalue_ = both.slice(2, 0, size_[1] / 2 + 1).unsqueeze(1);
+    eigenvalue_ = both.slice(2, 0, mask.size(2) / 2 + 1).unsqueeze(1);
   }
 
   Tensor apply(const Tensor& x) const override {
-    check(x.size(2) == size_[0] && x.size(3) == size_[1],
-          "fourier: the mask is ",
-          to_string(size_),
-          ", the image ",
-          x.size(2),
-          " x ",
-          x.size(3),
-          " pixels");
+    check_image_size("fourier", x, mask_.size(1), mask_.size(2));
     return measured(at::view_as_real(at::fft_fft2(x, c10::nullopt, {-2, -1}, kOrtho)));
   }
   Tensor adjoint(const Tensor& y) const override {
@@ -40,12 +33,12 @@ class SubsampledFourier final : public LinearOperator {
 
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
     const Tensor e = eigenvalue_.to(r.options());
-    return in_fourier(adjoint(r), (e > 0) / (e + per_sample(lambda, e) + (e == 0)));
+    return filter_spectrum(adjoint(r), ridge_gain(e, lambda));
   }
 
   Basis basis() const override { return Basis::fourier; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    return in_fourier(x, f(eigenvalue_.to(x.options())));
+    return filter_spectrum(x, f(eigenvalue_.to(x.options())));
   }
 
   Tensor measured(const Tensor& y) const override {
@@ -55,12 +48,7 @@ class SubsampledFourier final : public LinearOperator {
   int64_t batch() const override { return mask_.size(0); }
 
  private:
-  Tensor in_fourier(const Tensor& x, const Tensor& multiplier) const {
-    return at::fft_irfft2(at::fft_rfft2(x) * multiplier, at::IntArrayRef(size_));
-  }
-
   const Tensor mask_;  // (N or 1, H, W), zero frequency first
-  const Shape size_;
   Tensor eigenvalue_;  // (N or 1, 1, H, W/2 + 1)
 };
 
@@ -72,22 +60,21 @@ Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
   check(
       central <= kept, "fourier_lines: center=", central, " is more than 1/acceleration = ", kept);
   // Distance from the zero frequency, in fft order.
-  const Tensor index = at::arange(width, parameter_options(like));
-  // k before -k, so that no two are equal: sorting must not depend on the device.
+  const Tensor index = at::arange(width, at::kDouble);
+  // k before -k, so that no two are equal and the order does not depend on the sort.
   const Tensor distance = 2 * at::minimum(index, static_cast<double>(width) - index) +
                           (2 * index > static_cast<double>(width)).to(at::kDouble);
   const auto count = [width](double fraction) {
     return static_cast<int64_t>(std::llround(fraction * static_cast<double>(width)));
   };
   // Rank the columns: central ones first by distance, then the others in random order.
-  const Tensor is_central = at::zeros({width}, parameter_options(like))
+  const Tensor is_central = at::zeros({width}, at::kDouble)
                                 .index_fill(0, distance.argsort().slice(0, 0, count(central)), 1);
-  const Tensor order = rng.uniform({like.size(0), width}, parameter_options(like)) - 2 * is_central;
+  const Tensor order = rng.uniform({like.size(0), width}) - 2 * is_central;
   const Tensor chosen =
       at::argsort(order, int64_t{1}, false).slice(1, 0, std::max<int64_t>(1, count(kept)));
-  const Tensor columns =
-      at::zeros({like.size(0), width}, parameter_options(like)).scatter(1, chosen, 1);
-  return subsampled_fourier(columns.unsqueeze(1).expand({-1, height, -1}).contiguous());
+  const Tensor columns = at::zeros({like.size(0), width}, at::kDouble).scatter(1, chosen, 1);
+  return subsampled_fourier(columns.unsqueeze(1).expand({-1, height, -1}).to(like.device()));
 }
 
 Operator make_mask(const Spec& spec, const Tensor& like, Rng&) {

@@ -32,10 +32,11 @@ Operator make(const Spec& spec, const Tensor& like, Rng&) {
   const std::string kind = spec.text("weights");
   const int64_t channels = like.size(1);
   if (kind == "mean")
-    return grey(at::full({channels}, 1.0 / static_cast<double>(channels), parameter_options(like)));
+    return grey(at::full(
+        {channels}, 1.0 / static_cast<double>(channels), like.options().dtype(at::kDouble)));
   check(kind == "luma", "grey: weights=", kind, " is neither mean nor luma");
   check(channels == 3, "grey: weights=luma wants 3 channels, the image has ", channels);
-  return grey(at::tensor({0.299, 0.587, 0.114}, parameter_options(like)));
+  return grey(at::tensor({0.299, 0.587, 0.114}, like.options().dtype(at::kDouble)));
 }
 
 EPS_OPERATOR({.name = "grey",

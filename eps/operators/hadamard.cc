@@ -32,16 +32,7 @@ class SubsampledHadamard final : public LinearOperator {
       : mask_(mask.to(at::kDouble).unsqueeze(1)), signs_(signs.to(at::kDouble).unsqueeze(1)) {}
 
   Tensor apply(const Tensor& x) const override {
-    check(x.size(2) == mask_.size(2) && x.size(3) == mask_.size(3),
-          "hadamard: the mask is ",
-          mask_.size(2),
-          " x ",
-          mask_.size(3),
-          ", the image ",
-          x.size(2),
-          " x ",
-          x.size(3),
-          " pixels");
+    check_image_size("hadamard", x, mask_.size(2), mask_.size(3));
     return measured(to_basis(x));
   }
   Tensor adjoint(const Tensor& y) const override { return from_basis(measured(y)); }
@@ -76,9 +67,9 @@ Operator make(const Spec& spec, const Tensor& like, Rng& rng) {
         " x ",
         like.size(3));
   const Shape shape{like.size(0), like.size(2), like.size(3)};
-  const Tensor mask = rng.uniform(shape, parameter_options(like)) < keep;
-  const Tensor signs = (rng.uniform(shape, parameter_options(like)) < 0.5).to(at::kDouble) * 2 - 1;
-  return subsampled_hadamard(mask, signs);
+  const Tensor mask = rng.uniform(shape) < keep;
+  const Tensor signs = (rng.uniform(shape) < 0.5).to(at::kDouble) * 2 - 1;
+  return subsampled_hadamard(mask.to(like.device()), signs.to(like.device()));
 }
 
 EPS_OPERATOR(

@@ -13,7 +13,8 @@ namespace {
 class Inpainting final : public LinearOperator {
  public:
   explicit Inpainting(const Tensor& mask)
-      : mask_(mask.to(at::kDouble)), bytes_(mask.to(at::kCPU, at::kByte).contiguous()) {}
+      : mask_(mask.to(at::kDouble)),
+        bytes_(mask.is_cpu() ? mask.to(at::kByte).contiguous() : Tensor()) {}
 
   Tensor apply(const Tensor& x) const override { return x * mask(x); }
   Tensor adjoint(const Tensor& y) const override { return y * mask(y); }
@@ -23,8 +24,9 @@ class Inpainting final : public LinearOperator {
     return r * weight(r, lambda);
   }
   Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override {
-    if (kernels::plain(z, y, lambda, batch()) && z.sizes() == y.sizes() && bytes_.size(1) == 1) {
-      check_size(z);
+    check_size(z);
+    if (bytes_.defined() && bytes_.size(1) == 1 && z.sizes() == y.sizes() &&
+        kernels::plain(z, y, lambda, batch())) {
       return kernels::mask_proximal(z, y, bytes_, kernels::values(lambda));
     }
     return at::addcmul(z, y - z, weight(z, lambda));
@@ -39,16 +41,7 @@ class Inpainting final : public LinearOperator {
 
  private:
   void check_size(const Tensor& x) const {
-    check(x.size(2) == mask_.size(2) && x.size(3) == mask_.size(3),
-          "inpainting: the mask is ",
-          mask_.size(2),
-          " x ",
-          mask_.size(3),
-          ", the image ",
-          x.size(2),
-          " x ",
-          x.size(3),
-          " pixels");
+    check_image_size("inpainting", x, mask_.size(2), mask_.size(3));
   }
   Tensor mask(const Tensor& like) const {
     check_size(like);
@@ -59,14 +52,13 @@ class Inpainting final : public LinearOperator {
   }
 
   const Tensor mask_;   // (N or 1, C or 1, H, W)
-  const Tensor bytes_;  // the same, for the CPU's kernel
+  const Tensor bytes_;  // the same for the CPU's kernel; undefined on a GPU
 };
 
 Operator make_random(const Spec& spec, const Tensor& like, Rng& rng) {
   const Tensor missing = draw_in(spec.range("missing", 0, 1), like, rng);
-  const Tensor u =
-      rng.uniform({like.size(0), 1, like.size(2), like.size(3)}, parameter_options(like));
-  return inpainting(u >= missing);
+  const Tensor u = rng.uniform({like.size(0), 1, like.size(2), like.size(3)});
+  return inpainting((u >= missing).to(like.device()));
 }
 
 // First pixel and length of the hole along a side of `pixels`, each (N, 1, 1, 1).
@@ -93,44 +85,30 @@ Interval draw_interval(const Spec& spec,
     return value.low;
   };
   // Whole numbers from ceil(low) to floor(high), each equally likely.
-  const Tensor length = draw_in({std::ceil(range.low), std::floor(range.high) + 1}, like, rng)
-                            .floor()
-                            .clamp_max(std::floor(range.high));
-  const double margin = std::floor(single("margin"));
-  const Tensor room = side - 2 * margin - length;
-  check(room.min().item<double>() >= 0,
-        spec.name(),
-        ": ",
-        size,
-        "=",
-        spec.text(size),
-        " with margin=",
-        spec.text("margin"),
-        " does not fit an image of ",
-        pixels,
-        " pixels");
+  const double most = std::floor(range.high);
+  const Tensor length =
+      draw_in({std::ceil(range.low), most + 1}, like, rng).floor().clamp_max(most);
   const std::string where = spec.text("position");
   check(where == "center" || where == "random",
         spec.name(),
         ": position=",
         where,
         " is neither center nor random");
-  Tensor begin =
-      where == "random"
-          ? margin + (rng.uniform({like.size(0), 1, 1, 1}, length.options()) * (room + 1)).floor()
-          : ((side - length) / 2).floor();
-  if (spec.has(position)) begin = at::full_like(begin, std::floor(single(position)));
-  check((begin + length).max().item<double>() <= side,
+  const bool given = spec.has(position), random = where == "random" && !given;
+  const double margin = random ? std::floor(single("margin")) : 0;
+  const Tensor room = side - 2 * margin - length;
+  Tensor begin = (room / 2).floor();
+  if (random) begin = margin + (rng.uniform({like.size(0), 1, 1, 1}) * (room + 1)).floor();
+  if (given) begin = at::full_like(length, std::floor(single(position)));
+  check((given ? side - begin - length : room).min().item<double>() >= 0,
         spec.name(),
         ": ",
-        position,
-        "=",
-        spec.has(position) ? spec.text(position) : "",
-        " leaves no room for ",
         size,
         "=",
         spec.text(size),
-        " in ",
+        given ? std::string(" from ") + position + "=" + spec.text(position)
+              : " with margin=" + spec.text("margin"),
+        " does not fit an image of ",
         pixels,
         " pixels");
   return {begin, length};
@@ -141,11 +119,11 @@ Operator make_box(const Spec& spec, const Tensor& like, Rng& rng) {
     const auto [begin, length] = draw_interval(spec, size, position, like.size(dim), like, rng);
     Shape along{1, 1, 1, 1};
     along[static_cast<size_t>(dim)] = like.size(dim);
-    const Tensor index = at::arange(like.size(dim), parameter_options(like)).reshape(along);
+    const Tensor index = at::arange(like.size(dim), at::kDouble).reshape(along);
     return at::logical_and(index >= begin, index < begin + length);
   };
-  const Tensor rows = inside("height", "top", 2);
-  return inpainting(at::logical_not(at::logical_and(rows, inside("width", "left", 3))));
+  const Tensor rows = inside("height", "top", 2), columns = inside("width", "left", 3);
+  return inpainting(at::logical_not(at::logical_and(rows, columns)).to(like.device()));
 }
 
 Operator make_mask(const Spec& spec, const Tensor& like, Rng&) {

@@ -40,8 +40,7 @@ class DenseMatrix final : public LinearOperator {
   // V s / (s^2 + lambda) U' r
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
     const Tensor s = s_.to(r.options());
-    return as_image(times(vt_.transpose(1, 2),
-                          times(ut_, r) * s / (s.square() + per_sample(lambda, s) + (s == 0))));
+    return as_image(times(vt_.transpose(1, 2), times(ut_, r) * s * ridge_gain(s.square(), lambda)));
   }
 
   // V f(s^2) V' x + f(0) (x - V V' x)
@@ -77,9 +76,8 @@ Operator make(const Spec& spec, const Tensor& like, Rng& rng) {
   if (!spec.has("file")) {
     // Gaussian measurements, scaled so that E[A'A] = (rows / d) I.
     const int64_t rows = spec.integer("rows", 1, 1 << 20);
-    return dense_matrix(rng.normal({like.size(0), rows, d}, parameter_options(like)) /
-                            std::sqrt(static_cast<double>(d)),
-                        like.sizes().vec());
+    const Tensor matrix = rng.normal({like.size(0), rows, d}) / std::sqrt(static_cast<double>(d));
+    return dense_matrix(matrix.to(like.device()), like.sizes().vec());
   }
   return dense_matrix(read_matrix_file(spec.text("file"), like), like.sizes().vec());
 }

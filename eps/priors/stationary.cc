@@ -2,18 +2,9 @@
 #include "eps/priors/stationary.h"
 
 #include "eps/conjugate_gradients.h"
+#include "eps/spectrum.h"
 
 namespace eps {
-namespace {
-
-// F^H multiplier F x
-Tensor in_fourier(const Tensor& x, const Tensor& multiplier) {
-  const Shape size{x.size(2), x.size(3)};
-  return at::fft_irfft2(at::fft_rfft2(x) * multiplier, at::IntArrayRef(size));
-}
-
-}  // namespace
-
 Stationary::Stationary(Tensor mean, Tensor spectrum)
     : mean_(mean.to(at::kDouble).unsqueeze(0)), spectrum_(spectrum.to(at::kDouble).unsqueeze(0)) {
   check(mean.dim() == 3 && spectrum.dim() == 3 && spectrum.size(1) == mean.size(1) &&
@@ -31,7 +22,7 @@ Tensor Stationary::mean(const Query& query) const {
   const Tensor m = mean_.to(query.x.options()), p = spectrum_.to(query.x.options());
   const Tensor r = query.x - m;
   const Tensor level = per_sample(query.sigma.square(), r);
-  if (!query.A) return m + in_fourier(r, p / (p + level));
+  if (!query.A) return m + filter_spectrum(r, p / (p + level));
   if (query.A->basis() == Basis::fourier) {
     const Tensor noise = per_sample(query.sigma_y.square(), r);
     // p / (p + v), v = (1/sigma^2 + e/sigma_y^2)^{-1}, multiplied through by sigma_y^2 + sigma^2 e.
@@ -42,10 +33,10 @@ Tensor Stationary::mean(const Query& query) const {
   }
   // w = (C + Sigma)^{-1} r, then m + C w.
   const auto total = [&](const Tensor& v) {
-    return in_fourier(v, spectrum_.to(v.device())) +
+    return filter_spectrum(v, spectrum_.to(v.device())) +
            pivot_covariance(*query.A, query.sigma_y, query.sigma, v);
   };
-  return m + in_fourier(conjugate_gradients(total, r, {.tolerance = 1e-9}), p);
+  return m + filter_spectrum(conjugate_gradients(total, r, {.tolerance = 1e-9}), p);
 }
 
 Stationary::Posterior Stationary::posterior(const Problem& problem) const {
@@ -66,7 +57,7 @@ Stationary::Posterior Stationary::posterior(const Problem& problem) const {
 }
 
 Tensor Stationary::sample(Rng& rng, const Shape& shape) const {
-  return mean_ + in_fourier(rng.normal(shape), spectrum_.sqrt());
+  return mean_ + filter_spectrum(rng.normal(shape), spectrum_.sqrt());
 }
 
 Tensor natural_spectrum(int64_t height, int64_t width) {
@@ -75,9 +66,8 @@ Tensor natural_spectrum(int64_t height, int64_t width) {
   const double corner = 0.05;  // cycles per pixel
   const Tensor power = (1 + (fy.square() + fx.square()) / (corner * corner)).pow(-1.5);
   // The variance of a pixel is the mean of the full spectrum: the impulse response of C at 0.
-  Tensor impulse = at::zeros({1, 1, height, width}, at::kDouble);
-  impulse.select(3, 0).select(2, 0).fill_(1);
-  const double variance = in_fourier(impulse, power.unsqueeze(0))[0][0][0][0].item<double>();
+  const Tensor impulse = unit_impulse(height, width, at::kDouble);
+  const double variance = filter_spectrum(impulse, power.unsqueeze(0))[0][0][0][0].item<double>();
   return 0.25 / variance * power;
 }
 
