@@ -39,8 +39,19 @@ class CircularProximal {
   Tensor operator()(const Tensor& z, const Tensor& y, const std::vector<double>& lambda) const;
 
  private:
-  Tensor float_,
-      double_;  // (2, B, W, H): real and imaginary part, in the order the transform leaves
+  // In one precision: the transfer function, (2, B, W, H), real and imaginary part in the order
+  // that the transform leaves; and the transform's twiddles, (2, H) and (2, W).
+  struct Tables {
+    Tensor transfer, rows, columns;
+  };
+  template <class Real>
+  static void run(const Tables& tables,
+                  const Tensor& z,
+                  const Tensor& y,
+                  const std::vector<double>& lambda,
+                  const Tensor& out);
+
+  Tables float_, double_;
 };
 
 }  // namespace eps::kernels

@@ -8,26 +8,18 @@ namespace eps::kernels {
 namespace {
 
 template <class Real>
-EPS_INLINE void blend(
+EPS_INLINE void blend_plane(
     const Real* z, const Real* y, const uint8_t* mask, Real weight, Real* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
     out[i] = z[i] + (y[i] - z[i]) * (weight * static_cast<Real>(mask[i]));
 }
-EPS_FOR_EACH_CPU void blend_float(
+EPS_FOR_EACH_CPU void blend(
     const float* z, const float* y, const uint8_t* mask, float weight, float* out, int64_t n) {
-  blend(z, y, mask, weight, out, n);
+  blend_plane(z, y, mask, weight, out, n);
 }
-EPS_FOR_EACH_CPU void blend_double(
+EPS_FOR_EACH_CPU void blend(
     const double* z, const double* y, const uint8_t* mask, double weight, double* out, int64_t n) {
-  blend(z, y, mask, weight, out, n);
-}
-void blend_plane(
-    const float* z, const float* y, const uint8_t* mask, double weight, float* out, int64_t n) {
-  blend_float(z, y, mask, static_cast<float>(weight), out, n);
-}
-void blend_plane(
-    const double* z, const double* y, const uint8_t* mask, double weight, double* out, int64_t n) {
-  blend_double(z, y, mask, weight, out, n);
+  blend_plane(z, y, mask, weight, out, n);
 }
 
 template <class Real>
@@ -46,12 +38,12 @@ void run(const Tensor& z,
                        const int64_t n = plane / channels, at = plane * pixels;
                        const double weight =
                            1 / (1 + lambda[lambda.size() == 1 ? 0 : static_cast<size_t>(n)]);
-                       blend_plane(z.data_ptr<Real>() + at,
-                                   y.data_ptr<Real>() + at,
-                                   mask.data_ptr<uint8_t>() + (one_mask ? 0 : n * pixels),
-                                   weight,
-                                   out.data_ptr<Real>() + at,
-                                   pixels);
+                       blend(z.data_ptr<Real>() + at,
+                             y.data_ptr<Real>() + at,
+                             mask.data_ptr<uint8_t>() + (one_mask ? 0 : n * pixels),
+                             static_cast<Real>(weight),
+                             out.data_ptr<Real>() + at,
+                             pixels);
                      }
                    });
 }

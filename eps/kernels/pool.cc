@@ -11,13 +11,13 @@ namespace {
 // One row of `blocks` s x s blocks; S is s when known to the compiler, else 0. sums: blocks * s
 // numbers.
 template <int64_t S, class Real>
-EPS_INLINE void correct(const Real* z,
-                        const Real* y,
-                        Real weight,
-                        Real* out,
-                        Real* sums,
-                        int64_t blocks,
-                        int64_t any_s) {
+EPS_INLINE void correct_blocks(const Real* z,
+                               const Real* y,
+                               Real weight,
+                               Real* out,
+                               Real* sums,
+                               int64_t blocks,
+                               int64_t any_s) {
   const int64_t s = S ? S : any_s, width = blocks * s;
   for (int64_t j = 0; j < width; ++j) sums[j] = z[j];
   for (int64_t r = 1; r < s; ++r)
@@ -34,56 +34,38 @@ EPS_INLINE void correct(const Real* z,
 }
 
 template <class Real>
-EPS_INLINE void correct_any(
+EPS_INLINE void correct_row(
     const Real* z, const Real* y, Real weight, Real* out, Real* sums, int64_t blocks, int64_t s) {
   switch (s) {
     case 2:
-      return correct<2>(z, y, weight, out, sums, blocks, s);
+      return correct_blocks<2>(z, y, weight, out, sums, blocks, s);
     case 4:
-      return correct<4>(z, y, weight, out, sums, blocks, s);
+      return correct_blocks<4>(z, y, weight, out, sums, blocks, s);
     case 8:
-      return correct<8>(z, y, weight, out, sums, blocks, s);
+      return correct_blocks<8>(z, y, weight, out, sums, blocks, s);
     case 16:
-      return correct<16>(z, y, weight, out, sums, blocks, s);
+      return correct_blocks<16>(z, y, weight, out, sums, blocks, s);
     default:
-      return correct<0>(z, y, weight, out, sums, blocks, s);
+      return correct_blocks<0>(z, y, weight, out, sums, blocks, s);
   }
 }
-EPS_FOR_EACH_CPU void correct_float(const float* z,
-                                    const float* y,
-                                    float weight,
-                                    float* out,
-                                    float* sums,
-                                    int64_t blocks,
-                                    int64_t s) {
-  correct_any(z, y, weight, out, sums, blocks, s);
+EPS_FOR_EACH_CPU void correct(const float* z,
+                              const float* y,
+                              float weight,
+                              float* out,
+                              float* sums,
+                              int64_t blocks,
+                              int64_t s) {
+  correct_row(z, y, weight, out, sums, blocks, s);
 }
-EPS_FOR_EACH_CPU void correct_double(const double* z,
-                                     const double* y,
-                                     double weight,
-                                     double* out,
-                                     double* sums,
-                                     int64_t blocks,
-                                     int64_t s) {
-  correct_any(z, y, weight, out, sums, blocks, s);
-}
-void correct_row(const float* z,
-                 const float* y,
-                 double weight,
-                 float* out,
-                 float* sums,
-                 int64_t blocks,
-                 int64_t s) {
-  correct_float(z, y, static_cast<float>(weight), out, sums, blocks, s);
-}
-void correct_row(const double* z,
-                 const double* y,
-                 double weight,
-                 double* out,
-                 double* sums,
-                 int64_t blocks,
-                 int64_t s) {
-  correct_double(z, y, weight, out, sums, blocks, s);
+EPS_FOR_EACH_CPU void correct(const double* z,
+                              const double* y,
+                              double weight,
+                              double* out,
+                              double* sums,
+                              int64_t blocks,
+                              int64_t s) {
+  correct_row(z, y, weight, out, sums, blocks, s);
 }
 
 template <class Real>
@@ -103,13 +85,13 @@ void run(const Tensor& z,
                        const auto n = static_cast<size_t>(i / rows_per_image);
                        const double weight = 1 / (1 + static_cast<double>(s * s) *
                                                           lambda[lambda.size() == 1 ? 0 : n]);
-                       correct_row(z.data_ptr<Real>() + i * stripe,
-                                   y.data_ptr<Real>() + i * blocks,
-                                   weight,
-                                   out.data_ptr<Real>() + i * stripe,
-                                   sums.data(),
-                                   blocks,
-                                   s);
+                       correct(z.data_ptr<Real>() + i * stripe,
+                               y.data_ptr<Real>() + i * blocks,
+                               static_cast<Real>(weight),
+                               out.data_ptr<Real>() + i * stripe,
+                               sums.data(),
+                               blocks,
+                               s);
                      }
                    });
 }
