@@ -49,10 +49,18 @@ std::vector<uint64_t> parse_seeds(const std::string& text) {
   return seeds;
 }
 
-int64_t evaluations(const SamplerOptions& options) {
+int64_t evaluations(const SamplerOptions& options, int64_t steps) {
   const bool two =
       options.solver == "heun" || (options.solver == "edm_churn" && options.churn.second_order);
-  return two ? 2 * options.grid.steps - 1 : options.grid.steps;
+  return two ? 2 * steps - 1 : steps;
+}
+
+// In the network's own range, where it has one, and on its own noise levels, each of them once.
+Tensor grid_for(GridOptions options, const Preconditioning& preconditioning) {
+  options.sigma_min = std::max(options.sigma_min, preconditioning.sigma_min());
+  options.sigma_max = std::min(options.sigma_max, preconditioning.sigma_max());
+  const Tensor rounded = rounded_sigma(preconditioning, time_grid(edm(), options));
+  return std::get<0>(at::unique_consecutive(rounded));
 }
 
 // Class labels as given, or one drawn from each image's stream, as EDM does.
@@ -82,7 +90,7 @@ void write(const Options& o, const Tensor& images) {
   }
 }
 
-void run(Options o) {
+void run(const Options& o) {
   bool any_png = false;
   for (const auto& path : o.outputs) {
     check_output(path, true);
@@ -104,9 +112,7 @@ void run(Options o) {
   const Tensor latents = o.latents.empty() ? Tensor() : read_array(o.latents).to(at::kDouble);
   const Checkpoint model = load_model(o.model);
   const auto& config = model.network.config();
-  // The network's own range, where it has one.
-  o.sampler.grid.sigma_min = std::max(o.sampler.grid.sigma_min, model.preconditioning.sigma_min());
-  o.sampler.grid.sigma_max = std::min(o.sampler.grid.sigma_max, model.preconditioning.sigma_max());
+  const Tensor grid = grid_for(o.sampler.grid, model.preconditioning);
   const auto count = latents.defined() ? latents.size(0) : static_cast<int64_t>(seeds.size());
   const Shape image{config.img_channels, config.img_resolution, config.img_resolution};
   if (latents.defined()) {
@@ -119,7 +125,8 @@ void run(Options o) {
     require_finite(latents, o.latents);
   }
   const c10::NoGradGuard no_gradients;
-  Progress progress("evaluations", evaluations(o.sampler) * ((count + o.batch - 1) / o.batch));
+  Progress progress("evaluations",
+                    evaluations(o.sampler, grid.numel() - 1) * ((count + o.batch - 1) / o.batch));
   std::vector<Tensor> images;
   for (int64_t begin = 0; begin < count; begin += o.batch) {
     const int64_t end = std::min(begin + o.batch, count);
@@ -134,7 +141,8 @@ void run(Options o) {
     Tensor labels = labels_for(o, model, count, begin, end, rng);
     if (labels.defined()) labels = labels.to(model.network.device());
     const Mean mean = network_mean(model, labels, [&] { progress.advance(); });
-    images.push_back(sample_from(noise, mean, edm(), o.sampler, rng).to(at::kCPU, at::kFloat));
+    const Tensor x_T = initial_state(edm(), grid, noise);
+    images.push_back(solve(mean, edm(), x_T, grid, o.sampler, rng).to(at::kCPU, at::kFloat));
   }
   write(o, at::cat(images));
 }

@@ -55,9 +55,9 @@ Tensor iddpm_noise_levels(const Preconditioning& p) {
 }
 
 Tensor rounded_sigma(const Preconditioning& p, const Tensor& sigma) {
-  if (p.kind != Kind::iddpm) return sigma.to(at::kFloat);
-  const Tensor levels = iddpm_noise_levels(p).to(sigma.device(), at::kFloat);
-  return levels.take(nearest_level(levels, sigma.to(at::kFloat)));
+  if (p.kind != Kind::iddpm) return sigma;
+  const Tensor levels = iddpm_noise_levels(p).to(sigma.options());
+  return levels.take(nearest_level(levels, sigma));
 }
 
 PreconditioningCoefficients coefficients(const Preconditioning& p, const Tensor& given) {

@@ -40,7 +40,7 @@ PreconditioningCoefficients coefficients(const Preconditioning& preconditioning,
                                          const Tensor& sigma);
 
 // The noise level a sampler should use in place of sigma: sigma itself, or for iddpm the nearest of
-// its noise levels. Float32.
+// its noise levels. In the type of sigma.
 Tensor rounded_sigma(const Preconditioning& preconditioning, const Tensor& sigma);
 
 // The M + 1 noise levels of iddpm, u_0 > ... > u_M = 0 (Nichol and Dhariwal 2021). Float64.

@@ -11,12 +11,8 @@
 
 namespace eps {
 
-// x_T ~ N(0, beta_T^2 I): where every sampler starts.
-Tensor initial_state(const Schedule& schedule,
-                     const Tensor& grid,
-                     const Shape& shape,
-                     Rng& rng,
-                     const at::TensorOptions& options = at::kDouble);
+// x_T = beta_T n for noise n ~ N(0, I), in float64: where every sampler starts.
+Tensor initial_state(const Schedule& schedule, const Tensor& grid, const Tensor& noise);
 
 // The probability-flow ODE dx/dt = v(x, t), Eqs. (4), (13), by Euler and by Heun steps in t.
 Tensor euler(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid);
@@ -53,20 +49,22 @@ Tensor ddim(const Mean& mean,
 // DPM-Solver++(2M) (Lu et al. 2022): second order, one evaluation a step.
 Tensor dpmpp_2m(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid);
 
-// Any of them by name, on a grid of its own.
+// Any of them by name.
 struct SamplerOptions {
   std::string solver = "euler";  // euler heun edm_churn ddim_renoise ddim_ancestral dpmpp_2m
-  GridOptions grid;
+  GridOptions grid;              // of sample()
   ChurnOptions churn;
   double eta = 0;
 };
 const std::vector<std::string>& solvers();
-// From N(0, I) noise, (N, C, H, W); or from noise that rng draws.
-Tensor sample_from(const Tensor& noise,
-                   const Mean& mean,
-                   const Schedule& schedule,
-                   const SamplerOptions& options,
-                   Rng& rng);
+// From the state x at the first time of a given grid.
+Tensor solve(const Mean& mean,
+             const Schedule& schedule,
+             Tensor x,
+             const Tensor& grid,
+             const SamplerOptions& options,
+             Rng& rng);
+// From noise that rng draws, (N, C, H, W), on the grid of the options.
 Tensor sample(const Mean& mean,
               const Schedule& schedule,
               const Shape& shape,

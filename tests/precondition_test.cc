@@ -72,6 +72,7 @@ TEST(Precondition, IddpmsNoiseLabelIsTheNearestStep) {
   const Tensor between = u[400] * 0.9 + u[401] * 0.1;
   EXPECT_EQ(coefficients(iddpm, between).c_noise.item<double>(), 999 - 400);
   EXPECT_FLOAT_EQ(rounded_sigma(iddpm, between).item<float>(), u[400].item<float>());
+  EXPECT_TRUE(rounded_sigma(Preconditioning{}, between).equal(between));
   const double sigma = between.item<double>();
   expect_near(numbers(iddpm, sigma), {1, -sigma, 1 / std::sqrt(sigma * sigma + 1), 599});
 }

@@ -37,7 +37,7 @@ double error_of_solver(const std::string& solver,
   // sigma_min is small enough that the last step, which returns the mean, does not matter.
   options.grid = {.kind = grid_kind, .steps = steps, .sigma_min = 1e-4, .sigma_max = 20};
   const Tensor grid = time_grid(schedule, options.grid);
-  const Tensor x_T = initial_state(schedule, grid, {1, 1, 4, 4}, rng);
+  const Tensor x_T = initial_state(schedule, grid, rng.normal({1, 1, 4, 4}));
   Rng again(1);
   const Tensor x = sample(gaussian_mean(schedule, v), schedule, {1, 1, 4, 4}, options, again);
   return (x - exact_endpoint(schedule, x_T, grid[0], v)).norm().item<double>() /
@@ -73,7 +73,7 @@ TEST(Sampler, DeterministicDdimIsEulerOnTheEdmSchedule) {
   const Mean mean = gaussian_mean(edm(), 0.3);
   const Tensor grid = time_grid(edm(), {.steps = 10});
   Rng rng(1);
-  const Tensor x = initial_state(edm(), grid, {2, 1, 4, 4}, rng);
+  const Tensor x = initial_state(edm(), grid, rng.normal({2, 1, 4, 4}));
   const Tensor wanted = euler(mean, edm(), x, grid);
   EXPECT_TRUE(
       ddim(mean, edm(), x, grid, 0, DdimConvention::renoise, rng).allclose(wanted, 1e-10, 1e-12));
@@ -87,7 +87,7 @@ TEST(Sampler, HeunIsEdmWithoutChurn) {
   const Mean mean = gaussian_mean(edm(), 0.3);
   const Tensor grid = time_grid(edm(), {.steps = 10});
   Rng rng(1);
-  const Tensor x = initial_state(edm(), grid, {2, 1, 4, 4}, rng);
+  const Tensor x = initial_state(edm(), grid, rng.normal({2, 1, 4, 4}));
   EXPECT_TRUE(edm_churn(mean, edm(), x, grid, {}, rng).equal(heun(mean, edm(), x, grid)));
 }
 
@@ -188,7 +188,7 @@ TEST_P(Ddim, VarianceFollowsItsRecursion) {
   variance *= std::pow(v / (v + s * s), 2);
   Rng rng(8);
   const int64_t n = 200000;
-  const Tensor x = initial_state(edm(), grid, {n, 1, 1, 1}, rng);
+  const Tensor x = initial_state(edm(), grid, rng.normal({n, 1, 1, 1}));
   const Tensor samples = ddim(gaussian_mean(edm(), v), edm(), x, grid, eta, GetParam(), rng);
   EXPECT_NEAR(samples.square().mean().item<double>() / variance, 1, 5 * std::sqrt(2.0 / n));
 }
