@@ -37,6 +37,28 @@ Number parse_number(const std::string& spec,
   return number;
 }
 
+// The number itself, which must lie in [least, most]; NaN does not.
+template <class Number>
+Number within(Number number,
+              Number least,
+              Number most,
+              const std::string& spec,
+              const std::string& key,
+              const std::string& text) {
+  check(number >= least && number <= most,
+        spec,
+        ": ",
+        key,
+        "=",
+        text,
+        " is outside [",
+        least,
+        ", ",
+        most,
+        "]");
+  return number;
+}
+
 }  // namespace
 
 std::string suggestion(const std::string& name, const std::vector<std::string>& candidates) {
@@ -107,34 +129,12 @@ std::string Spec::text(const std::string& key) const {
 
 double Spec::real(const std::string& key, double least, double most) const {
   const double number = parse_number<double>(name_, key, text(key), "a number");
-  check(number >= least && number <= most,
-        name_,
-        ": ",
-        key,
-        "=",
-        text(key),
-        " is outside [",
-        least,
-        ", ",
-        most,
-        "]");
-  return number;
+  return within(number, least, most, name_, key, text(key));
 }
 
 int64_t Spec::integer(const std::string& key, int64_t least, int64_t most) const {
   const auto number = parse_number<int64_t>(name_, key, text(key), "a whole number");
-  check(number >= least && number <= most,
-        name_,
-        ": ",
-        key,
-        "=",
-        text(key),
-        " is outside [",
-        least,
-        ", ",
-        most,
-        "]");
-  return number;
+  return within(number, least, most, name_, key, text(key));
 }
 
 Range Spec::range(const std::string& key, double least, double most, double whole) const {
@@ -145,18 +145,7 @@ Range Spec::range(const std::string& key, double least, double most, double whol
       unit = whole / 100;
     }
     const double value = unit * parse_number<double>(name_, key, part, "a number or a range a..b");
-    check(value >= least && value <= most,
-          name_,
-          ": ",
-          key,
-          "=",
-          text(key),
-          " is outside [",
-          least,
-          ", ",
-          most,
-          "]");
-    return value;
+    return within(value, least, most, name_, key, text(key));
   };
   const std::string both = text(key);
   const size_t dots = both.find("..");
