@@ -1,8 +1,8 @@
 // eps denoise: one evaluation of a network, E[x0 | x], on an array of images.
 #include "cli/model.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "eps/io/array.h"
 
 namespace eps::cli {
 namespace {

@@ -35,16 +35,6 @@ int64_t parse_label(const std::string& text) {
 
 }  // namespace
 
-void check_output(const std::string& path, bool png_too) {
-  const std::string file = path.substr(0, path.find('#'));
-  const auto ends_with = [&](const std::string& end) {
-    return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0;
-  };
-  const bool known =
-      ends_with(".npy") || ends_with(".safetensors") || (png_too && ends_with(".png"));
-  check(known, path, ": can write ", png_too ? ".png, " : "", ".npy or .safetensors files");
-}
-
 void add_model_options(CLI::App& verb, ModelOptions& options) {
   verb.add_option("MODEL", options.path, "Network: any checkpoint that eps convert reads")
       ->required();

@@ -17,9 +17,6 @@ struct ModelOptions {
 // MODEL, --device and --dtype.
 void add_model_options(CLI::App& verb, ModelOptions& options);
 
-// Refuses a name that could not be written in the end, before the work starts.
-void check_output(const std::string& path, bool png_too);
-
 // auto: the first GPU if there is one. Anything else must exist.
 at::Device parse_device(const std::string& text);
 

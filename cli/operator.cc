@@ -1,9 +1,8 @@
 // eps operator: one verb of one operator on arrays, so that any other program can check ours.
 #include <fmt/format.h>
 
-#include "cli/model.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
-#include "eps/io/array.h"
 #include "eps/io/image.h"
 #include "eps/pivot.h"
 #include "eps/task.h"
@@ -89,26 +88,19 @@ Shape image_shape(const Options& o, Tensor& y) {
           to_string(y.sizes()));
     return {y.size(0), o.shape[0], o.shape[1], o.shape[2]};
   }
-  // Without it, by the rank of what the last link of the chain measures.
-  const std::string last = o.spec.substr(o.spec.rfind('|') == std::string::npos
-                                             ? 0
-                                             : o.spec.find_first_not_of(" |", o.spec.rfind('|')));
-  const std::string name = Spec::parse(last).name();
-  const int64_t rank = name == "matrix" ? 2 : name.rfind("fourier", 0) == 0 ? 5 : 4;
-  while (y.dim() < rank) y = y.unsqueeze(0);
+  while (y.dim() < measurement_dims_of(o.spec)) y = y.unsqueeze(0);
   return image_shape_of(o.spec, y.sizes().vec());
 }
 
 void save_parameters(const Options& o, const LinearOperator& A) {
   const auto parameters = A.parameters();
   check(!parameters.empty(), o.spec, ": nothing was drawn, so there is nothing for --save");
-  const bool png = o.save.size() > 4 && o.save.substr(o.save.size() - 4) == ".png";
   check(parameters.size() == 1,
         o.spec,
         ": --save writes one parameter, this operator has ",
         parameters.size());
   const Tensor value = parameters.begin()->second;
-  if (!png) return write_array(o.save, value);
+  if (!is_png(o.save)) return write_array(o.save, value);
   check(value.size(0) == 1,
         o.save,
         ": a PNG holds one picture, ",

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "cli/model.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "eps/io/array.h"
 #include "eps/io/image.h"
 #include "eps/sampler.h"
 
@@ -19,10 +19,6 @@ struct Options {
   std::vector<std::string> outputs;
   int64_t batch = 64, columns = 0;
 };
-
-bool is_png(const std::string& path) {
-  return path.size() > 4 && path.compare(path.size() - 4, 4, ".png") == 0;
-}
 
 // "0-63", "7" or "0-3,8,10-11".
 std::vector<uint64_t> parse_seeds(const std::string& text) {

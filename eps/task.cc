@@ -114,6 +114,11 @@ Shape image_shape_of(const std::string& text, const Shape& y) {
   return shape;
 }
 
+int64_t measurement_dims_of(const std::string& text) {
+  if (text.find(kAnd) != std::string::npos) return 2;  // stacked measurements are flat
+  return find_operator(Spec::parse(split(text, kThen).back())).measurement_dims;
+}
+
 Tensor draw_in(const Range& range, const Tensor& like, Rng& rng) {
   return range.low + (range.high - range.low) * rng.uniform({like.size(0), 1, 1, 1});
 }

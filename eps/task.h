@@ -18,8 +18,9 @@ struct OperatorEntry {
       example;  // a spec that works on any image of at least 8 x 8 pixels, or "" if it needs a file
   std::vector<Field> fields;
   std::function<Operator(const Spec& spec, const Tensor& like, Rng& rng)> make;
+  int64_t measurement_dims = 4;  // with the batch
   // The image shape that a measurement of shape y belongs to. Empty: the shape of y.
-  std::function<Shape(const Spec& spec, const Shape& y)> image_shape;
+  std::function<Shape(const Spec& spec, const Shape& y)> image_shape = nullptr;
 };
 
 // Every registered operator, by name.
@@ -30,6 +31,7 @@ bool register_operator(OperatorEntry entry);
 Draw parse_operator(const std::string& spec);
 Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng);
 Shape image_shape_of(const std::string& spec, const Shape& y);
+int64_t measurement_dims_of(const std::string& spec);
 
 // For authors of operators: a number in the range for each image, as (N, 1, 1, 1). Parameters are
 // drawn on the CPU in float64, and moved to the device of `like` once they are complete.

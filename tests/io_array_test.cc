@@ -41,6 +41,10 @@ TEST(Array, AnUnknownExtensionIsRefusedWithTheKnownOnes) {
       ".safetensors#name";
   EXPECT_EQ(error_of([] { read_array("a.mat"); }), wanted);
   EXPECT_EQ(error_of([] { write_array("a.mat", at::zeros({1})); }), wanted);
+  for (const char* path : {"a.npy", "a#1/b.npy", "a.safetensors", "a.safetensors#b"})
+    EXPECT_TRUE(is_array_path(path)) << path;
+  for (const char* path : {"a.mat", "a.npy#b", "npy", "a.safetensor"})
+    EXPECT_FALSE(is_array_path(path)) << path;
 }
 
 TEST(Array, ValuesThatAreNotFiniteAreCountedAndPlaced) {

@@ -95,5 +95,17 @@ TEST(Task, TheImageShapeFollowsFromTheMeasurement) {
   EXPECT_EQ(image_shape_of("fourier_lines", {1, 3, 8, 8, 2}), (Shape{1, 3, 8, 8}));
 }
 
+TEST(Task, EveryOperatorSaysHowManyDimensionsItsMeasurementHas) {
+  const Tensor image = at::zeros({2, 3, 8, 8}, at::kDouble);
+  std::vector<std::string> specs = {"grey + identity", "blur_gaussian:size=3 | matrix:rows=5"};
+  for (const auto& [name, entry] : operators())
+    if (!entry.example.empty()) specs.push_back(entry.example);
+  for (const auto& spec : specs) {
+    Rng rng(1, 2);
+    EXPECT_EQ(measurement_dims_of(spec), make_operator(spec, image, rng)->apply(image).dim())
+        << spec;
+  }
+}
+
 }  // namespace
 }  // namespace eps

@@ -8,7 +8,7 @@
 namespace eps {
 namespace {
 
-constexpr std::string_view kExtension = ".safetensors";
+constexpr std::string_view kExtension = ".safetensors", kNamed = ".safetensors#";
 
 // x.safetensors#name
 struct TensorPath {
@@ -18,13 +18,12 @@ struct TensorPath {
 bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
 
 TensorPath parse_safetensors_path(const std::string& path) {
-  if (path.ends_with(kExtension)) return {path, ""};
-  const size_t at = path.rfind(std::string(kExtension) + "#");
   check(
-      at != path.npos,
+      is_array_path(path),
       path,
       ": unknown kind of array file, the known ones are .npy, .safetensors and .safetensors#name");
-  const size_t hash = at + kExtension.size();
+  if (path.ends_with(kExtension)) return {path, ""};
+  const size_t hash = path.rfind(kNamed) + kExtension.size();
   check(hash + 1 < path.size(), path, ": a tensor name is wanted behind '#'");
   return {path.substr(0, hash), path.substr(hash + 1)};
 }
@@ -36,6 +35,10 @@ std::string names(const Safetensors& file) {
 }
 
 }  // namespace
+
+bool is_array_path(const std::string& path) {
+  return is_npy(path) || path.ends_with(kExtension) || path.find(kNamed) != path.npos;
+}
 
 Tensor read_array(const std::string& path) {
   if (is_npy(path)) return read_npy(path);

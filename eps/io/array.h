@@ -5,6 +5,9 @@
 
 namespace eps {
 
+// Does the name end as one of the paths below?
+bool is_array_path(const std::string& path);
+
 // x.npy; x.safetensors, which must hold one tensor only; x.safetensors#name for one of several.
 Tensor read_array(const std::string& path);
 

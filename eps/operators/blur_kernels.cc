@@ -71,8 +71,7 @@ EPS_OPERATOR({.name = "blur_gaussian",
               .example = "blur_gaussian:std=0.75,size=7",
               .fields = {{"std", "0.75", "standard deviation in pixels; a..b draws one per image"},
                          {"size", "11", "kernel size in pixels"}},
-              .make = make_gaussian,
-              .image_shape = nullptr});
+              .make = make_gaussian});
 
 EPS_OPERATOR({.name = "blur_motion",
               .summary = "circular blur along a straight line",
@@ -80,16 +79,14 @@ EPS_OPERATOR({.name = "blur_motion",
               .fields = {{"length", "15", "pixels; a..b draws one per image"},
                          {"step", "1", "between the lengths that a..b draws from"},
                          {"angle", "0", "degrees, counter-clockwise; a..b draws one per image"}},
-              .make = make_motion,
-              .image_shape = nullptr});
+              .make = make_motion});
 
 EPS_OPERATOR(
     {.name = "blur_kernel",
      .summary = "circular blur with a kernel from a file, its origin at index size/2",
      .example = "",
      .fields = {{"file", "", ".npy or .safetensors (as it is), PNG or JPEG (divided by its sum)"}},
-     .make = make_kernel,
-     .image_shape = nullptr});
+     .make = make_kernel});
 
 }  // namespace
 

@@ -103,6 +103,7 @@ EPS_OPERATOR(
      .fields = {{"acceleration", "4", "columns over columns kept"},
                 {"center", "0.08", "fraction of columns around the zero frequency, always kept"}},
      .make = make_lines,
+     .measurement_dims = 5,
      .image_shape = image_of_pairs});
 
 EPS_OPERATOR(
@@ -114,6 +115,7 @@ EPS_OPERATOR(
                  "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"},
                 {"zero", "center", "where the mask has the zero frequency: center or corner"}},
      .make = make_mask,
+     .measurement_dims = 5,
      .image_shape = image_of_pairs});
 
 }  // namespace

@@ -77,8 +77,7 @@ EPS_OPERATOR(
      .summary = "compressed sensing: random rows of a sign-randomised Walsh-Hadamard transform",
      .example = "hadamard:keep=0.5",
      .fields = {{"keep", "0.25", "fraction of the coefficients that are measured"}},
-     .make = make,
-     .image_shape = nullptr});
+     .make = make});
 
 }  // namespace
 

@@ -17,8 +17,7 @@ EPS_OPERATOR({.name = "identity",
               .summary = "plain denoising, A = I",
               .example = "identity",
               .fields = {},
-              .make = [](const Spec&, const Tensor&, Rng&) { return identity(); },
-              .image_shape = nullptr});
+              .make = [](const Spec&, const Tensor&, Rng&) { return identity(); }});
 
 }  // namespace
 

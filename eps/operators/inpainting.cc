@@ -134,8 +134,7 @@ EPS_OPERATOR({.name = "inpaint_random",
               .summary = "each pixel is missing with a probability, all its channels together",
               .example = "inpaint_random:missing=0.7",
               .fields = {{"missing", "0.7", "fraction missing; a..b draws one per image"}},
-              .make = make_random,
-              .image_shape = nullptr});
+              .make = make_random});
 
 EPS_OPERATOR(
     {.name = "inpaint_box",
@@ -147,8 +146,7 @@ EPS_OPERATOR(
                 {"margin", "0", "pixels or % that a box of random position keeps from every edge"},
                 {"top", "", "first missing row, instead of position"},
                 {"left", "", "first missing column, instead of position"}},
-     .make = make_box,
-     .image_shape = nullptr});
+     .make = make_box});
 
 EPS_OPERATOR(
     {.name = "inpaint_mask",
@@ -157,8 +155,7 @@ EPS_OPERATOR(
      .fields = {{"file",
                  "",
                  "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"}},
-     .make = make_mask,
-     .image_shape = nullptr});
+     .make = make_mask});
 
 }  // namespace
 

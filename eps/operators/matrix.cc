@@ -89,6 +89,7 @@ EPS_OPERATOR(
      .fields = {{"file", "", ".npy or .safetensors; M x CHW, or N x M x CHW with one per image"},
                 {"rows", "64", "without a file: rows of a Gaussian matrix, drawn per image"}},
      .make = make,
+     .measurement_dims = 2,
      // The measurement does not tell C, H, W: a row vector, unless the user gives the shape.
      .image_shape = [](const Spec& spec, const Shape& y) {
        check(y.size() == 2 && spec.has("file"),

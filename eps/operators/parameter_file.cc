@@ -7,14 +7,6 @@
 namespace eps {
 namespace {
 
-bool is_array_file(const std::string& path) {
-  const std::string file = path.substr(0, path.find('#'));
-  const auto ends_with = [&](const std::string& end) {
-    return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0;
-  };
-  return ends_with(".npy") || ends_with(".safetensors");
-}
-
 // One two-dimensional parameter, or one for each image: (N or 1, rows, columns) on the image's
 // device.
 Tensor one_or_each(Tensor parameter,
@@ -45,7 +37,7 @@ Tensor one_or_each(Tensor parameter,
 
 Tensor read_mask_file(const std::string& path, const Tensor& like) {
   Tensor mask;
-  if (is_array_file(path)) {
+  if (is_array_path(path)) {
     mask = read_array(path).to(at::kDouble);
     const Tensor wrong = mask.masked_select(at::logical_and(mask != 0, mask != 1));
     if (wrong.numel() > 0)
@@ -69,7 +61,7 @@ Tensor read_mask_file(const std::string& path, const Tensor& like) {
 }
 
 Tensor read_kernel_file(const std::string& path, const Tensor& like) {
-  const bool is_array = is_array_file(path);
+  const bool is_array = is_array_path(path);
   Tensor kernel =
       is_array ? read_array(path).to(at::kDouble) : read_image(path).to(at::kDouble).mean(0);
   require_finite(kernel, path);
