@@ -1,8 +1,11 @@
 // Checkpoints written by torch itself, where a Python with torch is at hand.
 #include <nlohmann/json.hpp>
 
+#include "eps/checkpoint.h"
+#include "eps/io/any_checkpoint.h"
 #include "eps/io/torch_storage.h"
 #include "tests/program.h"
+#include "tests/small_networks.h"
 #include "tests/torch_bytes.h"
 
 namespace eps {
@@ -37,17 +40,49 @@ void expect_file(const std::string& path, const json& expected) {
   }
 }
 
-TEST(TorchPython, WhatTorchWritesIsReadTheSame) {
-  const std::string python = python_with_torch();
-  if (python.empty()) GTEST_SKIP() << "no python3 with torch (Debian: python3-torch)";
+class TorchPython : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (python_.empty()) GTEST_SKIP() << "no python3 with torch (Debian: python3-torch)";
+  }
+  Outcome write_checkpoints(const Folder& folder) {
+    return run_program(python_, EPS_WRITE_CHECKPOINTS " " + folder.file(""));
+  }
+
+ private:
+  const std::string python_ = python_with_torch();
+};
+
+TEST_F(TorchPython, WhatTorchWritesIsReadTheSame) {
   const Folder folder;
-  const Outcome outcome = run_program(python, EPS_WRITE_CHECKPOINTS " " + folder.file(""));
+  const Outcome outcome = write_checkpoints(folder);
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   const json expected = json::parse(get_bytes(folder.file("expected.json")));
   ASSERT_EQ(expected.size(), 20u);
   for (const auto& [name, content] : expected.items()) {
     SCOPED_TRACE(name);
     expect_file(folder.file(name), content);
+  }
+}
+
+TEST_F(TorchPython, ASnapshotsNetworkAnswersToTheBit) {
+  const c10::NoGradGuard no_gradients;
+  const Folder folder;
+  for (const auto& [name, config] : small_networks())
+    write_checkpoint(folder.file(name + ".safetensors"), {.network = wave_network(config)});
+  const Outcome outcome = write_checkpoints(folder);
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  for (const auto& [name, config] : small_networks()) {
+    const std::string path = folder.file(name + ".pkl");
+    const Safetensors file = read_any_checkpoint(path);
+    EXPECT_EQ(file.metadata.at("source"), "edm-snapshot");
+    const Checkpoint read = checkpoint_from(file, path);
+    EXPECT_EQ(read.network.config(), config) << name;
+    const Tensor x = waves({2, 3, 8, 8}), sigma = at::tensor({0.3, 20.0}, at::kDouble);
+    const Conditioning labels{.labels = at::eye(2, std::max<int64_t>(config.label_dim, 2))};
+    EXPECT_TRUE(identical(denoise(read.network, read.preconditioning, x, sigma, labels),
+                          denoise(wave_network(config), {}, x, sigma, labels)))
+        << name;
   }
 }
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Writes small checkpoints with torch itself into a folder, and what they hold as expected.json."""
+"""Writes small checkpoints with torch itself into a folder, and what they hold as expected.json.
+
+Networks in .safetensors files that are there already are written again as EDM's snapshots, .pkl."""
 import collections
 import json
 import pathlib
@@ -92,6 +94,54 @@ def plain_tensors():
                       "tied": base}
 
 
+def read_network(path):
+    """Tensors by name, all float32, and the config of a checkpoint of ours."""
+    content = path.read_bytes()
+    data = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:data])
+    config = json.loads(header.pop("__metadata__")["config"])
+    return {name: torch.frombuffer(bytearray(content[data:][slice(*entry["data_offsets"])]), dtype=torch.float32)
+            .reshape(entry["shape"]) for name, entry in header.items()}, config
+
+
+def edm_module(name, tensors, config):
+    """A module tree as EDM builds it, from tensors with dotted names; `name` is the module's own."""
+    if name in ("enc", "dec"):
+        module = torch.nn.ModuleDict()
+    else:
+        class_name = {"": config["class_name"], "model": config["model_type"]}.get(name, "UNetBlock")
+        module = persistent(type(class_name, (torch.nn.Module,), {}))()
+        module.init_kwargs = {}
+    children = collections.defaultdict(dict)
+    for key, tensor in tensors.items():
+        child, _, rest = key.partition(".")
+        if rest:
+            children[child][rest] = tensor
+        elif child in ("resample_filter", "freqs"):
+            module.register_buffer(child, tensor)
+        else:
+            module.register_parameter(child, torch.nn.Parameter(tensor))
+    for child, inner in children.items():
+        module.add_module(child, edm_module(child, inner, config))
+    return module
+
+
+def write_snapshot(path):
+    """The network's options are the keyword arguments of both modules, less what each does not take."""
+    tensors, config = read_network(path)
+    net = edm_module("", tensors, config)
+    own = dict(sigma_min=0, sigma_max=float("inf"), **{key: config[key] for key in (
+        "img_resolution", "img_channels", "label_dim", "use_fp16", "sigma_data")})
+    for key, value in own.items():
+        setattr(net, key, value)
+    net.init_kwargs = {key: value for key, value in config.items() if key not in (
+        "class_name", "in_channels", "out_channels", "sigma_data")}
+    net.model.init_kwargs = {key: value for key, value in config.items() if key not in (
+        "class_name", "img_channels", "model_type", "use_fp16", "sigma_data")}
+    snapshot = dict(ema=net, loss_fn=None, augment_pipe=None, dataset_kwargs=dict(path="x.zip"))
+    path.with_suffix(".pkl").write_bytes(pickle.dumps(snapshot))
+
+
 def main(folder):
     use_name_of_edm()
     torch.manual_seed(1)
@@ -131,6 +181,8 @@ def main(folder):
         write(f"snapshot-{protocol}", "edm-snapshot", net.state_dict(),
               lambda file: pickle.dump(snapshot, file, protocol=protocol), CONFIG)
     (folder / "expected.json").write_text(json.dumps(expected))
+    for path in folder.glob("*.safetensors"):
+        write_snapshot(path)
 
 
 if __name__ == "__main__":
