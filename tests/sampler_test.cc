@@ -169,23 +169,27 @@ INSTANTIATE_TEST_SUITE_P(
 
 // For a Gaussian N(0, v) each DDIM step is linear, so the variance of its output follows a
 // recursion. The renoise convention misses v when eta > 0, by exactly what the recursion says.
+double ddim_variance(double v, const Tensor& grid, double eta, DdimConvention convention) {
+  const auto* sigma = grid.data_ptr<double>();
+  const int64_t last = grid.numel() - 2;  // the one before 0
+  double variance = sigma[0] * sigma[0];
+  for (int64_t i = 0; i < last; ++i) {
+    const double s = sigma[i], next = sigma[i + 1], gain = v / (v + s * s);
+    const double fresh = convention == DdimConvention::renoise
+                             ? eta * next
+                             : eta * next * std::sqrt(1 - next * next / (s * s));
+    const double factor = gain + std::sqrt(next * next - fresh * fresh) * (1 - gain) / s;
+    variance = factor * factor * variance + fresh * fresh;
+  }
+  return variance * std::pow(v / (v + sigma[last] * sigma[last]), 2);
+}
+
 class Ddim : public testing::TestWithParam<DdimConvention> {};
 
 TEST_P(Ddim, VarianceFollowsItsRecursion) {
   const double v = 0.3, eta = 0.7;
   const Tensor grid = time_grid(edm(), {.steps = 12});
-  double variance = 6400, s = 80;
-  for (int64_t i = 1; i < 12; ++i) {
-    const double next = grid[i].item<double>();
-    const double gain = v / (v + s * s);
-    const double fresh = GetParam() == DdimConvention::renoise
-                             ? eta * next
-                             : eta * next * std::sqrt(1 - next * next / (s * s));
-    const double factor = gain + std::sqrt(next * next - fresh * fresh) * (1 - gain) / s;
-    variance = factor * factor * variance + fresh * fresh;
-    s = next;
-  }
-  variance *= std::pow(v / (v + s * s), 2);
+  const double variance = ddim_variance(v, grid, eta, GetParam());
   Rng rng(8);
   const int64_t n = 200000;
   const Tensor x = initial_state(edm(), grid, rng.normal({n, 1, 1, 1}));
@@ -196,6 +200,14 @@ TEST_P(Ddim, VarianceFollowsItsRecursion) {
 INSTANTIATE_TEST_SUITE_P(Conventions,
                          Ddim,
                          testing::Values(DdimConvention::renoise, DdimConvention::ancestral));
+
+TEST(DdimConventions, OnlyTheAncestralOneHasTheRightLimit) {
+  const Tensor grid = time_grid(edm(), {.steps = 10000});
+  for (const auto& [eta, share] : {std::pair{0.0, 0.999}, {0.5, 0.932}, {0.7, 0.856}, {1.0, 0.5}}) {
+    EXPECT_NEAR(ddim_variance(0.3, grid, eta, DdimConvention::renoise) / 0.3, share, 5e-4) << eta;
+    EXPECT_NEAR(ddim_variance(0.3, grid, eta, DdimConvention::ancestral) / 0.3, 0.999, 5e-4) << eta;
+  }
+}
 
 TEST(Sampler, RefusesUnknownSolvers) {
   SamplerOptions options;
