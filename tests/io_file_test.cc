@@ -24,6 +24,23 @@ TEST(File, ReadsBackWhatWasWritten) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"a"});
 }
 
+TEST(File, PiecesAppearTogetherOrNotAtAll) {
+  const Folder folder;
+  put_bytes(folder.file("a"), "old");
+  {
+    AtomicFile dropped(folder.file("a"));
+    dropped.write("new");
+  }
+  EXPECT_EQ(get_bytes(folder.file("a")), "old");
+  AtomicFile file(folder.file("a"));
+  file.write("one ");
+  file.write("two");
+  EXPECT_EQ(get_bytes(folder.file("a")), "old");
+  file.commit();
+  EXPECT_EQ(get_bytes(folder.file("a")), "one two");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"a"});
+}
+
 TEST(File, ReadsAPipeToItsEnd) {
   const Folder folder;
   ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);

@@ -21,8 +21,7 @@ namespace {
 
 class Descriptor {
  public:
-  Descriptor(const std::string& path, int flags)
-      : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  explicit Descriptor(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
@@ -31,21 +30,10 @@ class Descriptor {
 
   bool is_open() const { return fd_ >= 0; }
   int get() const { return fd_; }
-  // Closing can fail: some file systems report a full disk only here.
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:
-  int fd_;
+  const int fd_;
 };
-
-void write_all(const Descriptor& file, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with_errno(path, "write");
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-}
 
 // A new name beside `path`; a crashed process with our number may have left one behind.
 std::string temporary_name(const std::string& path) {
@@ -53,37 +41,10 @@ std::string temporary_name(const std::string& path) {
   return path + "." + std::to_string(::getpid()) + "." + std::to_string(count++) + ".tmp";
 }
 
-// Removes the temporary unless it has been renamed.
-class Temporary {
- public:
-  explicit Temporary(std::string name) : name_(std::move(name)) {}
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() {
-    if (!name_.empty()) ::unlink(name_.c_str());
-  }
-
-  bool rename_to(const std::string& path) {
-    if (std::rename(name_.c_str(), path.c_str()) != 0) return false;
-    name_.clear();
-    return true;
-  }
-
- private:
-  std::string name_;
-};
-
-void write_directly(const std::string& path, std::string_view bytes) {
-  Descriptor file(path, O_WRONLY);
-  if (!file.is_open()) fail_with_errno(path, "open for writing");
-  write_all(file, bytes, path);
-  if (!file.close()) fail_with_errno(path, "write");
-}
-
 }  // namespace
 
 std::string read_file(const std::string& path) {
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(path);
   if (!file.is_open()) fail_with_errno(path, "open");
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_with_errno(path, "read");
@@ -103,20 +64,54 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
-void write_file_atomically(const std::string& path, std::string_view bytes) {
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    check(!S_ISDIR(status.st_mode), path, ": is a directory, a file is wanted");
-    return write_directly(path, bytes);
+  if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    check(!S_ISDIR(status.st_mode), path_, ": is a directory, a file is wanted");
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) fail_with_errno(path_, "open for writing");
+    return;
   }
-  std::string name = temporary_name(path);
-  while (::access(name.c_str(), F_OK) == 0) name = temporary_name(path);
-  Descriptor file(name, O_WRONLY | O_CREAT | O_EXCL);
-  if (!file.is_open()) fail_with_errno(path, "create");
-  Temporary temporary(name);
-  write_all(file, bytes, path);
-  if (::fsync(file.get()) != 0 || !file.close()) fail_with_errno(path, "write");
-  if (!temporary.rename_to(path)) fail_with_errno(path, "rename the finished file");
+  std::string name = temporary_name(path_);
+  while (::access(name.c_str(), F_OK) == 0) name = temporary_name(path_);
+  fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd_ < 0) fail_with_errno(path_, "create");
+  temporary_ = std::move(name);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno(path_, "write");
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+// Closing can fail: some file systems report a full disk only here.
+void AtomicFile::close() {
+  if (::close(std::exchange(fd_, -1)) != 0) fail_with_errno(path_, "write");
+}
+
+void AtomicFile::commit() {
+  if (temporary_.empty()) return close();
+  if (::fsync(fd_) != 0) fail_with_errno(path_, "write");
+  close();
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    fail_with_errno(path_, "rename the finished file");
+  }
+  temporary_.clear();
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
 }
 
 }  // namespace eps

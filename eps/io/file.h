@@ -1,4 +1,4 @@
-// Whole files in and out: one read, one atomic write.
+// Whole files in and out: one read, one atomic write, or an atomic write piece by piece.
 #pragma once
 
 #include "eps/core.h"
@@ -9,9 +9,28 @@ namespace eps {
 std::string read_file(const std::string& path);
 
 // Replaces the file, or makes it, in one step: the bytes go to a temporary name in the same folder,
-// reach the disk, and are renamed. On any failure the old file is untouched and no temporary stays.
-// A path that is no regular file (a pipe, /dev/null) is written to directly: renaming over it would
-// destroy it.
+// and commit() brings them to the disk and renames. Without commit(), and on any failure, the old
+// file is untouched and no temporary stays. A path that is no regular file (a pipe, /dev/null) is
+// written to directly: renaming over it would destroy it.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  void close();
+
+  const std::string path_;
+  std::string temporary_;  // empty: there is none, or it has been renamed
+  int fd_ = -1;
+};
+
+// All of it in one call.
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
 }  // namespace eps
