@@ -2,22 +2,34 @@
 #include <fmt/format.h>
 
 #include "cli/verbs.h"
+#include "eps/dataset.h"
 #include "eps/sampler.h"
 #include "eps/task.h"
 
 namespace eps::cli {
 namespace {
 
+void print_fields(const std::vector<Field>& fields) {
+  for (const auto& field : fields) {
+    fmt::print("    {:<18} {}{}\n",
+               field.name,
+               field.help,
+               field.value.empty() ? "" : " [" + field.value + "]");
+  }
+}
+
+void list_datasets() {
+  fmt::print("datasets (a folder of images, an EDM archive .zip, or synthetic:key=value,...)\n");
+  fmt::print("  {:<20} shapes and textures, drawn on the spot\n", "synthetic");
+  print_fields(synthetic_fields());
+}
+
 void list_operators() {
   fmt::print(
       "operators (name:key=value,...; \"a | b\" applies a, then b; \"a + b\" measures both)\n");
   for (const auto& [name, entry] : operators()) {
     fmt::print("  {:<20} {}\n", name, entry.summary);
-    for (const auto& field : entry.fields)
-      fmt::print("    {:<18} {}{}\n",
-                 field.name,
-                 field.help,
-                 field.value.empty() ? "" : " [" + field.value + "]");
+    print_fields(entry.fields);
   }
 }
 
@@ -43,12 +55,14 @@ void list_solvers() {
 
 void add_list(CLI::App& app) {
   const auto kind = std::make_shared<std::string>();
-  static const std::map<std::string, void (*)()> kinds = {{"operators", list_operators},
+  static const std::map<std::string, void (*)()> kinds = {{"datasets", list_datasets},
+                                                          {"operators", list_operators},
                                                           {"tasks", list_tasks},
                                                           {"schedules", list_schedules},
                                                           {"solvers", list_solvers}};
   auto* verb = app.add_subcommand("list", "Everything registered, by name");
-  verb->add_option("KIND", *kind, "operators, tasks, schedules or solvers; all without it")
+  verb->add_option(
+          "KIND", *kind, "datasets, operators, tasks, schedules or solvers; all without it")
       ->check(CLI::IsMember(&kinds));
   verb->callback([kind] {
     for (const auto& [name, print] : kinds)

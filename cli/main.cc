@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   app.parse_complete_callback([&threads] { at::set_num_threads(threads); });
 
   eps::cli::add_convert(app);
+  eps::cli::add_dataset(app);
   eps::cli::add_denoise(app);
   eps::cli::add_list(app);
   eps::cli::add_operator(app);

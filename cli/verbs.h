@@ -6,6 +6,7 @@
 namespace eps::cli {
 
 void add_convert(CLI::App& app);
+void add_dataset(CLI::App& app);
 void add_denoise(CLI::App& app);
 void add_list(CLI::App& app);
 void add_operator(CLI::App& app);

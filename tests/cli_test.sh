@@ -94,6 +94,25 @@ grep -q super_resolution_4x out.txt || fail "eps list does not name super_resolu
 succeeds "$eps" --version
 succeeds "$eps" --help
 
+# A folder to an archive and back: the one picture that can be read, and the other one counted.
+mkdir pictures nothing
+cp mask.png pictures/a.png
+cp text.png pictures/b.png
+"$eps" dataset pack pictures pack.zip --size 8 >out.txt 2>err.txt || fail "dataset pack: $(cat err.txt)"
+grep -q 'pack.zip: 1 images of 1 x 8 x 8, labels: none, skipped: 1' out.txt || fail "dataset pack: $(cat out.txt)"
+grep -q 'skipped: pictures/b.png: not a PNG or JPEG' err.txt || fail "dataset pack: $(cat err.txt)"
+succeeds "$eps" dataset pack pack.zip again.zip
+same pack.zip again.zip
+succeeds "$eps" dataset info synthetic:count=6,kind=shapes,size=8
+grep -q 'labels   3 classes of 2 to 2 images' out.txt || fail "dataset info: $(cat out.txt)"
+refuses 'nothing: holds no images' o.zip "$eps" dataset pack nothing o.zip
+refuses 'absent.zip' o.zip "$eps" dataset pack absent.zip o.zip
+refuses 'pictures/b.png: not a PNG or JPEG' o.zip "$eps" dataset pack pictures o.zip --strict
+refuses 'must end in .zip' o.png "$eps" dataset pack pictures o.png
+refuses 'is also one of the sources' o.zip "$eps" dataset pack pack.zip ./pack.zip
+refuses 'text.png' o.zip "$eps" dataset info text.png
+refuses 'did you mean "count"?' o.zip "$eps" dataset info synthetic:cuont=3
+
 # Bad input: the thing, its value, what is wanted.
 refuses 'absent.npy' o.npy "$eps" operator identity apply absent.npy o.npy
 refuses 'short.npy' o.npy "$eps" operator identity apply short.npy o.npy

@@ -39,15 +39,15 @@ Tensor parse_image(std::string_view bytes, const std::string& name) {
 
 Tensor read_image(const std::string& path) { return parse_image(read_file(path), path); }
 
-void write_png(const std::string& path, const Tensor& image) {
-  check(image.defined() && image.scalar_type() == at::kByte, path, ": a PNG is written from uint8");
+std::string encode_png(const Tensor& image, const std::string& name) {
+  check(image.defined() && image.scalar_type() == at::kByte, name, ": a PNG is written from uint8");
   const Tensor planes = image.dim() == 2 ? image.unsqueeze(0) : image;
   check(planes.dim() == 3 && (planes.size(0) == 1 || planes.size(0) == 3) && planes.numel() > 0,
-        path,
+        name,
         ": a PNG is written from 1 x H x W, 3 x H x W or H x W, got ",
         to_string(image.sizes()));
   check(planes.size(1) * planes.size(2) <= kMaxImagePixels,
-        path,
+        name,
         ": the image is ",
         planes.size(2),
         " x ",
@@ -65,10 +65,15 @@ void write_png(const std::string& path, const Tensor& image) {
   std::string bytes(size, '\0');
   const void* source = pixels.data_ptr();
   check(png_image_write_to_memory(&png, bytes.data(), &size, 0, source, 0, nullptr) != 0,
-        path,
+        name,
         ": cannot encode the PNG: ",
         png.message);
-  write_file_atomically(path, std::string_view(bytes).substr(0, size));
+  bytes.resize(size);
+  return bytes;
+}
+
+void write_png(const std::string& path, const Tensor& image) {
+  write_file_atomically(path, encode_png(image, path));
 }
 
 Tensor to_uint8(const Tensor& image) {

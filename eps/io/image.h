@@ -18,7 +18,8 @@ Tensor read_image(const std::string& path);
 // The image in the bytes of a file; `name` is for messages.
 Tensor parse_image(std::string_view bytes, const std::string& name);
 
-// uint8 (C, H, W) with C = 1 or 3, or (H, W).
+// The bytes of a PNG file of uint8 (C, H, W) with C = 1 or 3, or (H, W); `name` is for messages.
+std::string encode_png(const Tensor& image, const std::string& name);
 void write_png(const std::string& path, const Tensor& image);
 
 // [-1, 1] to uint8: truncate(clip(128 + 127.5 x, 0, 255)).
