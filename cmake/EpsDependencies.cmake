@@ -22,6 +22,39 @@ set_target_properties(eps_torch PROPERTIES EXPORT_NAME torch)
 target_link_libraries(eps_torch INTERFACE ${TORCH_LIBRARIES})
 target_include_directories(eps_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 
+# c10d, for runs of several processes: Gloo between CPUs, NCCL between GPUs. Its headers take in those
+# of Gloo or NCCL and must get the ones libtorch was built with: Gloo's lie beside libtorch's own.
+include(CheckCXXSourceCompiles)
+function(eps_check_c10d backend header use)
+  set(CMAKE_REQUIRED_QUIET ON)
+  set(CMAKE_REQUIRED_FLAGS ${TORCH_CXX_FLAGS})
+  set(CMAKE_REQUIRED_DEFINITIONS -DUSE_C10D_${backend})
+  set(CMAKE_REQUIRED_INCLUDES ${EPS_${backend}_INCLUDE_DIR} ${TORCH_INCLUDE_DIRS} ${CUDAToolkit_INCLUDE_DIRS})
+  # By name: Torch's targets bring the CUDA language with them, which this check does not speak.
+  set(CMAKE_REQUIRED_LIBRARIES -L${TORCH_INSTALL_PREFIX}/lib ${ARGN} -Wl,--allow-shlib-undefined)
+  check_cxx_source_compiles("#include <torch/csrc/distributed/c10d/${header}>
+                             int main() { return ${use} == 0; }" EPS_HAS_${backend})
+endfunction()
+find_path(EPS_GLOO_INCLUDE_DIR gloo/context.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH)
+if(EPS_GLOO_INCLUDE_DIR)
+  eps_check_c10d(GLOO ProcessGroupGloo.hpp "c10d::ProcessGroupGloo::createDefaultDevice()"
+                 -ltorch_cpu -lc10)
+endif()
+if(NOT EPS_HAS_GLOO)
+  message(STATUS "Gloo's headers not found beside libtorch's: no runs of several CPU processes (Debian: libgloo-dev)")
+endif()
+if(TARGET torch_cuda)
+  find_path(EPS_NCCL_INCLUDE_DIR nccl.h HINTS ${TORCH_INSTALL_PREFIX}/../nvidia/nccl/include
+                                              ${CUDAToolkit_INCLUDE_DIRS} ${CUDA_INCLUDE_DIRS})
+  if(EPS_NCCL_INCLUDE_DIR)
+    eps_check_c10d(NCCL ProcessGroupNCCL.hpp "torch::cuda::nccl::version()"
+                   -ltorch_cuda -ltorch_cpu -lc10_cuda -lc10)
+  endif()
+  if(NOT EPS_HAS_NCCL)
+    message(STATUS "nccl.h not found, or libtorch has no NCCL: no runs of several GPUs")
+  endif()
+endif()
+
 # at::parallel_for is a header that runs on one thread unless it is compiled for OpenMP.
 find_package(OpenMP COMPONENTS CXX)
 
