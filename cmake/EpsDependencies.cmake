@@ -55,6 +55,20 @@ if(TARGET torch_cuda)
   endif()
 endif()
 
+# The CUDA kernels: for a libtorch with CUDA, where there is a CUDA compiler. libtorch asks nvcc for
+# architectures of its own; ours are named beside the kernels.
+set(EPS_CUDA OFF)
+if(TARGET torch_cuda OR TORCH_CUDA_LIBRARIES)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    string(REGEX REPLACE "-gencode[ =][^ ]+" "" CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS}")
+    set(EPS_CUDA ON)
+  endif()
+  message(STATUS "CUDA kernels: ${EPS_CUDA}")
+endif()
+
 # at::parallel_for is a header that runs on one thread unless it is compiled for OpenMP.
 find_package(OpenMP COMPONENTS CXX)
 
@@ -70,6 +84,6 @@ endif()
 if(EPS_BENCH)
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)
-    message(STATUS "Google Benchmark not found: make bench is left out (Debian: libbenchmark-dev)")
+    message(STATUS "Google Benchmark not found: some benchmarks are left out (Debian: libbenchmark-dev)")
   endif()
 endif()

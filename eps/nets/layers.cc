@@ -5,9 +5,9 @@
 
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "eps/nets/fused.h"
+#include "eps/nets/fused_cuda.h"
 
 namespace eps {
 namespace {
@@ -83,17 +83,42 @@ Tensor convolve_split(const Evaluation& net,
          correlate(net, part(x, image, all), part(weight, image, all), {}, pad);
 }
 
-// (h + x) * skip_scale; h is a convolution's answer, so it may be overwritten.
-Tensor add_residual(const Evaluation& net, const Tensor& h, const Tensor& x) {
-  if (net.gradients || !can_fuse(h) || !can_fuse(x)) return (h + x) * net.plan.skip_scale;
-  fused_residual(h, x, net.plan.skip_scale);
-  return h;
+// An image and what is still to be added to each of its channels, (C) or nothing: on CUDA a
+// convolution leaves its bias to the next kernel, which spares a pass over the image.
+struct Biased {
+  Tensor image;
+  Tensor bias = {};
+};
+
+Tensor sum_of(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() ? a : b;
+  return a + b;
 }
 
-Tensor drop(const Evaluation& net, const Tensor& h) {
-  const double keep = 1 - net.plan.config.dropout;
-  if (!net.training.defined() || keep == 1) return h;
-  return h * at::empty_like(h).bernoulli_(keep, net.training).div_(keep);
+// (h + x) * skip_scale; h is a convolution's answer, so it may be overwritten.
+Tensor add_residual(const Evaluation& net, const Biased& h, const Biased& x) {
+  if (can_fuse_on_cuda(h.image) && can_fuse_on_cuda(x.image)) {
+    return cuda_residual(h.image, x.image, sum_of(h.bias, x.bias), net.plan.skip_scale);
+  }
+  const auto whole = [](const Biased& part) {
+    if (!part.bias.defined()) return part.image;
+    return part.image + part.bias.to(part.image.scalar_type()).unsqueeze(1).unsqueeze(2);
+  };
+  const Tensor sum = whole(h), other = whole(x);
+  if (net.gradients || !can_fuse(sum) || !can_fuse(other)) {
+    return (sum + other) * net.plan.skip_scale;
+  }
+  fused_residual(sum, other, net.plan.skip_scale);
+  return sum;
+}
+
+// The probability with which dropout keeps a number.
+double kept_share(const Evaluation& net) {
+  return net.training.defined() ? 1 - net.plan.config.dropout : 1;
+}
+
+Tensor drop(const Tensor& h, double keep, const at::Generator& generator) {
+  return h * at::empty_like(h).bernoulli_(keep, generator).div_(keep);
 }
 
 // softmax(q k' / sqrt(d)) v over the last two dimensions, the softmax in float32.
@@ -108,47 +133,11 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
 #endif
 }
 
-Tensor frequencies(const Evaluation& net, const at::TensorOptions& options) {
-  const UNetConfig& config = net.plan.config;
-  if (net.plan.frequencies != kAbsent) {
-    return net.tensors[static_cast<size_t>(net.plan.frequencies)].to(options) *
-           (2 * std::numbers::pi);
-  }
-  const bool song = config.is_song();
-  const int64_t half = config.model_channels * (song ? config.channel_mult_noise : 1) / 2;
-  const auto last = static_cast<double>(half - (song ? 1 : 0));
-  return at::pow(1.0 / 10000, at::arange(half, options) / last);
-}
-
-Tensor noise_embedding(const Evaluation& net, const Tensor& noise_labels) {
-  const Tensor angle = at::outer(noise_labels, frequencies(net, noise_labels.options()));
-  const Tensor cosine = angle.cos();
-  const Tensor sine = angle.sin();
-  return net.plan.config.is_song() ? at::cat({sine, cosine}, 1) : at::cat({cosine, sine}, 1);
-}
-
-// Zeros stand for "no class"; label dropout puts them in place of a class while training.
-Tensor class_vector(const Evaluation& net, const Tensor& labels, const Tensor& like) {
-  const UNetConfig& config = net.plan.config;
-  if (!labels.defined()) return at::zeros({1, config.label_dim}, like.options());
-  const Tensor classes = labels.to(like.options());
-  if (!net.training.defined() || config.label_dropout == 0) return classes;
-  const Tensor kept = at::empty({classes.size(0), 1}, like.options());
-  kept.bernoulli_(1 - config.label_dropout, net.training);
-  return classes * kept;
-}
-
-}  // namespace
-
-Tensor Evaluation::get(int64_t index, const Tensor& x) const {
-  if (index == kAbsent) return {};
-  const Tensor& tensor = tensors[static_cast<size_t>(index)];
-  return tensor.scalar_type() == x.scalar_type() ? tensor : tensor.to(x.scalar_type());
-}
-
-Tensor convolve(const Evaluation& net, const ConvLayer& layer, const Tensor& x) {
+Tensor convolve_with(const Evaluation& net,
+                     const ConvLayer& layer,
+                     const Tensor& x,
+                     const Tensor& bias) {
   const Tensor weight = net.get(layer.weight, x);
-  const Tensor bias = net.get(layer.bias, x);
   const int64_t pad = layer.kernel / 2;
   if (layer.fused) {
     const Tensor filter = net.get(layer.filter, x);
@@ -156,30 +145,28 @@ Tensor convolve(const Evaluation& net, const ConvLayer& layer, const Tensor& x) 
     const Tensor h = convolve_split(net, layer, x, weight, {}, pad + filter_pad);
     return correlate(net, h, per_channel(filter, h), bias, 0, 2, h.size(1));
   }
+  // Repeating pixels and a 1 x 1 convolution may change places; the smaller image is the cheaper.
+  const bool repeats = layer.resample == Resample::up && is_box(net.plan.config.resample_filter);
+  if (repeats && layer.kernel == 1 && x.is_cuda()) {
+    return upsample(net, layer, correlate(net, x, weight, bias, 0));
+  }
   Tensor h = x;
   if (layer.resample == Resample::down) h = downsample(net, layer, h);
   if (layer.resample == Resample::up) h = upsample(net, layer, h);
   return layer.kernel > 0 ? convolve_split(net, layer, h, weight, bias, pad) : h;
 }
 
-Tensor map_linear(const Evaluation& net, const LinearLayer& layer, const Tensor& x) {
-  return at::linear(x, net.get(layer.weight, x), net.get(layer.bias, x));
+// The convolution, its bias left to the next kernel where that can be.
+Biased convolve_biased(const Evaluation& net, const ConvLayer& layer, const Tensor& x) {
+  if (!can_fuse_on_cuda(x)) return {convolve(net, layer, x)};
+  return {convolve_with(net, layer, x, {}), net.get(layer.bias)};
 }
 
-Tensor group_normalise(const Evaluation& net,
-                       const NormLayer& layer,
-                       const Tensor& x,
-                       const NormOptions& options) {
-  if (!net.gradients && can_fuse(x)) {
-    return fused_norm({.groups = layer.groups,
-                       .eps = layer.eps,
-                       .weight = net.get(layer.weight, x),
-                       .bias = net.get(layer.bias, x),
-                       .offset = options.offset,
-                       .modulation = options.modulation,
-                       .silu = options.silu},
-                      x);
-  }
+// The norm by ATen, without dropout.
+Tensor plain_norm(const Evaluation& net,
+                  const NormLayer& layer,
+                  const Tensor& x,
+                  const NormOptions& options) {
   const auto per_image = [&](const Tensor& table) {
     return table.to(x.scalar_type()).unsqueeze(2).unsqueeze(3);
   };
@@ -195,7 +182,75 @@ Tensor group_normalise(const Evaluation& net,
   return options.silu ? at::silu(h) : h;
 }
 
+// Attention on channels-last pixels on CUDA, where an image is a matrix with a row for each pixel
+// and its 1 x 1 convolutions are products of matrices. Fused attention takes no strided vectors:
+// the rows of the weight are put in the order that leaves q, k and v of each head in one piece.
+Tensor attend_on_rows(const Evaluation& net, const AttentionLayer& layer, const Tensor& x) {
+  const int64_t n = x.size(0), c = x.size(1), height = x.size(2), width = x.size(3);
+  const int64_t heads = layer.heads, rows = height * width;
+  const auto q_k_v = [&](const Tensor& parameter) {  // from (heads, C / heads, 3) to (3, C)
+    return parameter.reshape({heads, c / heads, 3, -1}).permute({2, 0, 1, 3});
+  };
+  const Tensor h = group_normalise(net, layer.norm2, x);
+  const Tensor mixed = at::linear(h.permute({0, 2, 3, 1}).reshape({n, rows, c}),
+                                  q_k_v(net.get(layer.qkv.weight, x)).reshape({3 * c, c}),
+                                  q_k_v(net.get(layer.qkv.bias, x)).reshape({3 * c}));
+  const auto parts = mixed.reshape({n, rows, 3, heads, c / heads}).unbind(2);
+  const auto part = [&](size_t j) { return parts[j].transpose(1, 2); };
+  const Tensor answer = attention(part(0), part(1), part(2));  // (N, heads, HW, C / heads)
+  const Tensor image = at::linear(answer.transpose(1, 2).reshape({n, rows, c}),
+                                  net.get(layer.proj.weight, x).reshape({c, c}))
+                           .reshape({n, height, width, c})
+                           .permute({0, 3, 1, 2});
+  return add_residual(net, {image, net.get(layer.proj.bias)}, {x});
+}
+
+}  // namespace
+
+Tensor Evaluation::get(int64_t index) const {
+  return index == kAbsent ? Tensor() : tensors[static_cast<size_t>(index)];
+}
+
+Tensor Evaluation::get(int64_t index, const Tensor& x) const {
+  if (index == kAbsent) return {};
+  const Tensor& tensor = tensors[static_cast<size_t>(index)];
+  return tensor.scalar_type() == x.scalar_type() ? tensor : tensor.to(x.scalar_type());
+}
+
+Tensor convolve(const Evaluation& net, const ConvLayer& layer, const Tensor& x) {
+  return convolve_with(net, layer, x, net.get(layer.bias, x));
+}
+
+Tensor map_linear(const Evaluation& net, const LinearLayer& layer, const Tensor& x) {
+  return at::linear(x, net.get(layer.weight, x), net.get(layer.bias, x));
+}
+
+Tensor group_normalise(const Evaluation& net,
+                       const NormLayer& layer,
+                       const Tensor& x,
+                       const NormOptions& options) {
+  FusedNorm norm{.groups = layer.groups,
+                 .eps = layer.eps,
+                 .weight = net.get(layer.weight),
+                 .bias = net.get(layer.bias),
+                 .offset = options.offset,
+                 .modulation = options.modulation,
+                 .silu = options.silu};
+  const double keep = options.dropout ? kept_share(net) : 1;
+  if (can_fuse_on_cuda(x)) return cuda_norm(norm, x, {keep, net.training});
+  Tensor h;
+  if (!net.gradients && can_fuse(x)) {
+    norm.weight = net.get(layer.weight, x);
+    norm.bias = net.get(layer.bias, x);
+    h = fused_norm(norm, x);
+  } else {
+    h = plain_norm(net, layer, x, options);
+  }
+  return keep < 1 ? drop(h, keep, net.training) : h;
+}
+
 Tensor attend(const Evaluation& net, const AttentionLayer& layer, const Tensor& x) {
+  if (can_fuse_on_cuda(x)) return attend_on_rows(net, layer, x);
   const int64_t n = x.size(0), c = x.size(1), height = x.size(2), width = x.size(3);
   const int64_t heads = layer.heads;
   const Tensor mixed = convolve(net, layer.qkv, group_normalise(net, layer.norm2, x));
@@ -212,43 +267,27 @@ Tensor attend(const Evaluation& net, const AttentionLayer& layer, const Tensor& 
   const Tensor image =
       channels_first ? answer.transpose(2, 3).reshape({n, c, height, width})
                      : answer.transpose(1, 2).reshape({n, height, width, c}).permute({0, 3, 1, 2});
-  return add_residual(net, convolve(net, layer.proj, image), x);
+  return add_residual(net, {convolve(net, layer.proj, image)}, {x});
 }
 
 Tensor apply_block(const Evaluation& net,
                    const BlockLayer& layer,
                    const Tensor& x,
                    const Tensor& embedding) {
-  Tensor h = convolve(net, layer.conv0, group_normalise(net, layer.norm0, x, {.silu = true}));
+  Biased h =
+      convolve_biased(net, layer.conv0, group_normalise(net, layer.norm0, x, {.silu = true}));
   const Tensor parameters = map_linear(net, layer.affine, embedding);
-  const NormOptions options = net.plan.adaptive_scale
-                                  ? NormOptions{.modulation = parameters, .silu = true}
-                                  : NormOptions{.offset = parameters, .silu = true};
-  h = drop(net, group_normalise(net, layer.norm1, h, options));
-  h = add_residual(
-      net, convolve(net, layer.conv1, h), layer.skip ? convolve(net, *layer.skip, x) : x);
-  return layer.attention ? attend(net, *layer.attention, h) : h;
-}
-
-Tensor embed(const Evaluation& net,
-             const Tensor& noise_labels,
-             const Tensor& class_labels,
-             const Tensor& augment_labels) {
-  const UNetPlan& plan = net.plan;
-  const bool song = plan.config.is_song();
-  Tensor h = noise_embedding(net, noise_labels);
-  if (song && plan.map_label) {
-    const double scale = std::sqrt(static_cast<double>(plan.config.label_dim));
-    h = h + map_linear(net, plan.map_label, class_vector(net, class_labels, h) * scale);
+  NormOptions options{.silu = true, .dropout = true};
+  if (h.bias.defined()) options.offset = h.bias.unsqueeze(0);
+  if (net.plan.adaptive_scale) {
+    options.modulation = parameters;
+  } else {
+    options.offset = sum_of(parameters, options.offset);
   }
-  if (plan.map_augment && augment_labels.defined()) {
-    h = h + map_linear(net, plan.map_augment, augment_labels.to(h.options()));
-  }
-  h = map_linear(net, plan.map_layer1, at::silu(map_linear(net, plan.map_layer0, h)));
-  if (!song && plan.map_label) {
-    h = h + map_linear(net, plan.map_label, class_vector(net, class_labels, h));
-  }
-  return at::silu(h);
+  h = convolve_biased(net, layer.conv1, group_normalise(net, layer.norm1, h.image, options));
+  const Tensor sum =
+      add_residual(net, h, layer.skip ? convolve_biased(net, *layer.skip, x) : Biased{x});
+  return layer.attention ? attend(net, *layer.attention, sum) : sum;
 }
 
 }  // namespace eps

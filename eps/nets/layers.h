@@ -15,7 +15,8 @@ struct Evaluation {
   at::Generator training = {};  // undefined: inference
   bool gradients = true;        // may be wanted
 
-  // The tensor in the type of x; an undefined Tensor for kAbsent.
+  // The tensor as it is, and in the type of x; an undefined Tensor for kAbsent.
+  Tensor get(int64_t index) const;
   Tensor get(int64_t index, const Tensor& x) const;
 };
 
@@ -26,7 +27,8 @@ Tensor map_linear(const Evaluation& net, const LinearLayer& layer, const Tensor&
 struct NormOptions {
   Tensor offset = {};      // (N or 1, C) added before
   Tensor modulation = {};  // (N or 1, 2 C): scales and shifts, h * (1 + scale) + shift after
-  bool silu = false;       // at the end
+  bool silu = false;       // after that
+  bool dropout = false;    // at the end, when training; only after silu
 };
 Tensor group_normalise(const Evaluation& net,
                        const NormLayer& layer,

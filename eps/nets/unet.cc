@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "eps/nets/fused_cuda.h"
 #include "eps/nets/layers.h"
 
 namespace eps {
@@ -51,7 +52,8 @@ void check_tensor(const TensorSpec& spec, const Tensor& tensor, const UNetConfig
 // How images and the weights that meet them lie in memory: what each device's convolutions and
 // norms are fastest with.
 at::MemoryFormat layout_on(at::Device device) {
-  return device.is_cuda() ? at::MemoryFormat::Contiguous : at::MemoryFormat::ChannelsLast;
+  const bool channels_first = device.is_cuda() && !has_cuda_kernels();
+  return channels_first ? at::MemoryFormat::Contiguous : at::MemoryFormat::ChannelsLast;
 }
 
 Tensor laid_out(const Tensor& tensor) {
