@@ -60,7 +60,18 @@ double filter_error(const LinearOperator& A, const Shape& image, Rng& rng) {
   const double forward = relative(A.filter(x, [](const Tensor& e) { return e; }), normal);
   const double inverse =
       relative(A.filter(normal + x, [](const Tensor& e) { return 1 / (e + 1); }), x);
-  return std::max(forward, inverse);
+  // A few columns of f(A'A) against its diagonal.
+  const auto f = [](const Tensor& e) { return 1 / (e + 1); };
+  const Tensor diagonal = A.filter_diagonal(x, f).expand(image);
+  double worst = std::max(forward, inverse);
+  for (int64_t i = 0; i < 5; ++i) {
+    const int64_t place = i * 7919 % x[0].numel();
+    Tensor impulse = at::zeros_like(x).flatten(1);
+    impulse.select(1, place).fill_(1);
+    const Tensor column = A.filter(impulse.reshape(image), f).flatten(1).select(1, place);
+    worst = std::max(worst, relative(diagonal.flatten(1).select(1, place), column));
+  }
+  return worst;
 }
 
 double pivot_residual(const Operator& A, const Shape& image, double sigma, Rng& rng) {

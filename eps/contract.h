@@ -18,7 +18,7 @@ double ridge_residual(const LinearOperator& A, const Shape& image, double lambda
 double ridge_against_cg(const LinearOperator& A, const Shape& image, double lambda, Rng& rng);
 
 // |f(A'A) x - A'A x| / |A'A x| for f(e) = e, and |f(A'A)(A'A + I) x - x| / |x| for f(e) = 1/(e +
-// 1): the larger. 0 without a filter.
+// 1); and the diagonal of the latter against its columns: the largest. 0 without a filter.
 double filter_error(const LinearOperator& A, const Shape& image, Rng& rng);
 
 // mu_star of Eq. (12) as printed: |Sigma_star^{-1} mu_star - (x_t alpha/beta^2 + A'y/sigma_y^2)|

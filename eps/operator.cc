@@ -20,10 +20,14 @@ Tensor LinearOperator::filter(const Tensor&, const EigenvalueMap&) const {
   fail("filter: this operator's A'A is not diagonal in a fast basis");
 }
 
+Tensor LinearOperator::filter_diagonal(const Tensor&, const EigenvalueMap&) const {
+  fail("filter_diagonal: this operator's A'A is not diagonal in a fast basis");
+}
+
 Problem observe(Operator A, const Tensor& x0, const Tensor& sigma_y, Rng& rng) {
   const Tensor clean = A->apply(x0);
   const Tensor noise = rng.normal(clean.sizes().vec(), clean.options());
-  return {A, clean + A->measured(per_sample(sigma_y, clean) * noise), sigma_y};
+  return {A, clean + A->measured(per_sample(sigma_y, clean) * noise), sigma_y, {}};
 }
 
 Tensor per_sample(const Tensor& value, const Tensor& like) {

@@ -11,7 +11,7 @@ namespace eps {
 
 // The basis in which A'A is diagonal, if there is a fast one. It says how filter() lays out the
 // eigenvalues: `pixel` like the image, `fourier` like rfft2 of the image, the others as they come.
-enum class Basis { none, pixel, fourier, hadamard, isometry, singular };
+enum class Basis { none, pixel, fourier, hadamard, isometry, blur_pool, singular };
 
 class LinearOperator {
  public:
@@ -33,6 +33,8 @@ class LinearOperator {
   using EigenvalueMap = std::function<Tensor(const Tensor& eigenvalue)>;
   virtual Basis basis() const { return Basis::none; }
   virtual Tensor filter(const Tensor& x, const EigenvalueMap& f) const;
+  // The diagonal of the matrix f(A'A), to broadcast over images like this one.
+  virtual Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const;
 
   // y as an image of the size of x, for the network's side channel (App. B, Architecture).
   virtual Tensor picture(const Tensor& y) const { return adjoint(y); }
@@ -54,11 +56,13 @@ struct Problem {
   Operator A;
   Tensor y;
   Tensor sigma_y = scalar(0.05);
+  Tensor labels = {};  // (N, label_dim), for a network that is told the class
 };
 Problem observe(Operator A, const Tensor& x0, const Tensor& sigma_y, Rng& rng);
 
 // For authors of operators. A per-sample scalar (0-dimensional or (N, 1, 1, 1)) shaped to broadcast
-// over the real tensor `like`, in its dtype and on its device.
+// over the real tensor `like`, in its dtype and on its device; a 0-dimensional one may stay on the
+// CPU, where it meets a GPU's images without a synchronisation.
 Tensor per_sample(const Tensor& value, const Tensor& like);
 // 1 / (e + lambda), and 0 where the eigenvalue e is 0, whatever lambda is: the pseudo-inverse's
 // rule.

@@ -57,6 +57,15 @@ Rng::Rng(uint64_t seed, std::vector<uint64_t> images) : seed_(seed), images_(std
   check(!images_.empty(), "Rng: at least one image is wanted");
 }
 
+Rng Rng::on_device(at::Device device, uint64_t seed, std::vector<uint64_t> images) {
+  Rng rng(seed, std::move(images));
+  if (!device.is_cpu()) {
+    rng.generator_ = at::globalContext().defaultGenerator(device).clone();
+    rng.generator_.set_current_seed(seed);
+  }
+  return rng;
+}
+
 Tensor Rng::normal(const Shape& shape, const at::TensorOptions& options) {
   return draw(shape, options, true);
 }
@@ -72,6 +81,10 @@ Tensor Rng::draw(const Shape& shape, const at::TensorOptions& options, bool gaus
         images(),
         " images cannot have the shape ",
         to_string(shape));
+  if (generator_.defined()) {
+    const auto where = options.has_device() ? options : options.device(generator_.device());
+    return gaussian ? at::randn(shape, generator_, where) : at::rand(shape, generator_, where);
+  }
   const Tensor numbers = at::empty(shape, at::kDouble);
   const int64_t per_image = numbers.numel() / images();
   const int64_t pairs = (per_image + 1) / 2;
@@ -92,6 +105,15 @@ Tensor Rng::draw(const Shape& shape, const at::TensorOptions& options, bool gaus
   });
   ++draws_;
   return numbers.to(options);
+}
+
+uint64_t derive_seed(uint64_t seed, uint64_t purpose, uint64_t index) {
+  const auto word = philox({static_cast<uint32_t>(purpose),
+                            static_cast<uint32_t>(index),
+                            static_cast<uint32_t>(index >> 32),
+                            0x5eed},
+                           seed);
+  return uint64_t{word[0]} << 32 | word[1];
 }
 
 }  // namespace eps

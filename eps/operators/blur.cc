@@ -67,6 +67,10 @@ Tensor CircularBlur::filter(const Tensor& x, const EigenvalueMap& f) const {
   return filter_spectrum(x, f(power(transfer(x))));
 }
 
+Tensor CircularBlur::filter_diagonal(const Tensor& like, const EigenvalueMap& f) const {
+  return spectral_mean(f(power(transfer(like))), width_);
+}
+
 Operator circular_blur(const Tensor& kernel, int64_t height, int64_t width) {
   check(kernel.dim() == 3, "blur: a kernel is N x kh x kw, got ", to_string(kernel.sizes()));
   check(kernel.size(1) <= height && kernel.size(2) <= width,

@@ -19,6 +19,7 @@ class CircularBlur final : public LinearOperator {
   Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override;
   Basis basis() const override { return Basis::fourier; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
+  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override;
   Tensor picture(const Tensor& y) const override { return y; }
   std::map<std::string, Tensor> parameters() const override { return {{"kernel", kernel_}}; }
   int64_t batch() const override { return kernel_.size(0); }

@@ -24,16 +24,37 @@ void check_fits(int64_t size, const Tensor& like) {
         " pixels");
 }
 
-// Kernels of different odd sizes, centred on one canvas: (N, k, k).
-Tensor centred_together(const std::vector<Tensor>& kernels) {
-  int64_t size = 0;
-  for (const Tensor& kernel : kernels) size = std::max(size, kernel.size(0));
-  std::vector<Tensor> padded;
-  for (const Tensor& kernel : kernels) {
-    const int64_t margin = (size - kernel.size(0)) / 2;
-    padded.push_back(at::constant_pad_nd(kernel, {margin, margin, margin, margin}));
-  }
-  return at::stack(padded);
+// One number in the range for each image, or one for all if there is no choice: (N or 1). The
+// kernels are made where the numbers are, so a GPU's need no copy.
+Tensor draw_or_fix(const Range& range, const Tensor& like, Rng& rng) {
+  if (range.low == range.high) return at::full({1}, range.low, like.options().dtype(at::kDouble));
+  return draw_in(range, like, rng).flatten();
+}
+
+// Lines of lengths (N or 1) and angles (N or 1) as motion_kernel() describes them, on a canvas for
+// the longest: (N or 1, k, k). Each point is the product of a tent over rows and one over columns.
+Tensor motion_kernels(const Tensor& length, const Tensor& angle, int64_t longest) {
+  const auto reach = static_cast<double>(longest / 2);
+  const Tensor index = at::arange(longest, length.options());
+  const Tensor along = index - (length.unsqueeze(1) - 1) / 2;  // (N, points)
+  const Tensor radians = angle.unsqueeze(1) * (std::numbers::pi / 180);
+  const Tensor pixel = at::arange(2 * (longest / 2) + 1, length.options());
+  const auto tent = [&](const Tensor& place) {  // (N, points, k)
+    return (1 - (place.unsqueeze(2) - pixel).abs()).clamp_min(0);
+  };
+  const Tensor inside = (index < length.unsqueeze(1)).to(length.scalar_type()).unsqueeze(2);
+  const Tensor rows = tent(reach - along * radians.sin()) * inside;  // rows run downwards
+  const Tensor columns = tent(reach + along * radians.cos());
+  const Tensor kernel = at::matmul(rows.transpose(1, 2), columns);
+  return kernel / kernel.sum({1, 2}, true);
+}
+
+// (N) standard deviations to (N, size, size).
+Tensor gaussians(const Tensor& std, int64_t size) {
+  const Tensor offset = at::arange(size, std.options()) - static_cast<double>(size / 2);
+  const Tensor line = (-0.5 * (offset / std.unsqueeze(1)).square()).exp();
+  const Tensor kernel = line.unsqueeze(2) * line.unsqueeze(1);
+  return kernel / kernel.sum({1, 2}, true);
 }
 
 Operator blur_like(const Tensor& kernels, const Tensor& like) {
@@ -49,17 +70,17 @@ Operator make_motion(const Spec& spec, const Tensor& like, Rng& rng) {
   check_fits(std::lround(lengths.high) / 2 * 2 + 1, like);
   const auto step = static_cast<double>(spec.integer("step", 1, 1000000));
   const Range angles = spec.range("angle", -360, 360);
-  if (lengths.low == lengths.high && angles.low == angles.high)
-    return blur_like(motion_kernel(std::lround(lengths.low), angles.low).unsqueeze(0), like);
   const double choices = std::floor((lengths.high - lengths.low) / step) + 1;
-  const Tensor pick = draw_in({0, choices}, like, rng).flatten();
-  const Tensor angle = draw_in(angles, like, rng).flatten();
-  std::vector<Tensor> kernels;
-  for (int64_t n = 0; n < like.size(0); ++n) {
-    const double length = lengths.low + step * std::floor(pick[n].item<double>());
-    kernels.push_back(motion_kernel(std::lround(length), angle[n].item<double>()));
-  }
-  return blur_like(centred_together(kernels), like);
+  const double longest = std::round(lengths.low + step * (choices - 1));
+  // A draw for the length even if there is one only: the angles then do not depend on it.
+  const bool fixed = lengths.low == lengths.high && angles.low == angles.high;
+  const Tensor pick =
+      fixed ? draw_or_fix({0, 0}, like, rng) : draw_in({0, choices}, like, rng).flatten();
+  const Tensor length = (lengths.low + step * pick.floor().clamp_max(choices - 1)).round();
+  return blur_like(motion_kernels(length,
+                                  draw_or_fix(angles, like, rng).to(length.device()),
+                                  static_cast<int64_t>(longest)),
+                   like);
 }
 
 Operator make_kernel(const Spec& spec, const Tensor& like, Rng&) {
@@ -93,44 +114,21 @@ EPS_OPERATOR(
 Tensor gaussian_kernel(double std, int64_t size) {
   check(std > 0, "gaussian_kernel: std must be > 0, got ", std);
   check(size >= 1, "gaussian_kernel: size must be at least 1, got ", size);
-  const Tensor offset = at::arange(size, at::kDouble) - static_cast<double>(size / 2);
-  const Tensor line = (-0.5 * (offset / std).square()).exp();
-  const Tensor kernel = at::outer(line, line);
-  return kernel / kernel.sum();
+  return gaussians(at::full({1}, std, at::kDouble), size).squeeze(0);
 }
 
 Tensor motion_kernel(int64_t length, double angle) {
   check(length >= 1, "motion_kernel: length must be at least 1, got ", length);
-  const int64_t reach =
-      length / 2;  // ceil((length - 1) / 2): the outermost point, rounded outwards
-  Tensor kernel = at::zeros({2 * reach + 1, 2 * reach + 1}, at::kDouble);
-  auto pixel = kernel.accessor<double, 2>();
-  const double radians = angle * std::numbers::pi / 180;
-  for (int64_t i = 0; i < length; ++i) {
-    const double along = static_cast<double>(i) - static_cast<double>(length - 1) / 2;
-    const double row =
-        static_cast<double>(reach) - along * std::sin(radians);  // rows run downwards
-    const double column = static_cast<double>(reach) + along * std::cos(radians);
-    const auto top = static_cast<int64_t>(std::floor(row)),
-               left = static_cast<int64_t>(std::floor(column));
-    for (int64_t r = std::max<int64_t>(top, 0); r <= std::min(top + 1, 2 * reach); ++r)
-      for (int64_t c = std::max<int64_t>(left, 0); c <= std::min(left + 1, 2 * reach); ++c)
-        pixel[r][c] += (1 - std::abs(row - static_cast<double>(r))) *
-                       (1 - std::abs(column - static_cast<double>(c)));
-  }
-  return kernel / kernel.sum();
+  return motion_kernels(
+             at::full({1}, length, at::kDouble), at::full({1}, angle, at::kDouble), length)
+      .squeeze(0);
 }
 
 Tensor gaussian_kernels(const Spec& spec, const Tensor& like, Rng& rng) {
   const Range stds = spec.range("std", 1e-3, 1e6);
   const int64_t size = spec.integer("size", 1, 1 << 20);
   check_fits(size, like);
-  if (stds.low == stds.high) return gaussian_kernel(stds.low, size).unsqueeze(0);
-  const Tensor std = draw_in(stds, like, rng).flatten();
-  std::vector<Tensor> kernels;
-  for (int64_t n = 0; n < like.size(0); ++n)
-    kernels.push_back(gaussian_kernel(std[n].item<double>(), size));
-  return at::stack(kernels);
+  return gaussians(draw_or_fix(stds, like, rng), size);
 }
 
 }  // namespace eps

@@ -32,12 +32,27 @@ class BlurPool final : public LinearOperator {
   }
 
   // f(A'A) = f(0) I + A' q(AA') A with q(g) = (f(g) - f(0)) / g.
-  Basis basis() const override { return Basis::isometry; }
+  Basis basis() const override { return Basis::blur_pool; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Tensor g = gram_.to(x.options());
     const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));
     const Tensor q = (f(g) - at_zero) * ridge_gain(g, scalar(0));
     return at_zero * x + adjoint(filter_spectrum(apply(x), q));
+  }
+
+  // f(A'A) repeats itself with the period of the pooling: one impulse for each place in a block.
+  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+    const int64_t height = blur_.height(), width = blur_.width();
+    const int64_t s_h = height / gram_.size(2), s_w = s_h;
+    const Tensor impulse = unit_impulse(height, width, like.options());
+    std::vector<Tensor> values;
+    for (int64_t i = 0; i < s_h; ++i)
+      for (int64_t j = 0; j < s_w; ++j) {
+        const Tensor answer = filter(at::roll(impulse, {i, j}, {2, 3}), f);
+        values.push_back(answer.slice(2, i, i + 1).slice(3, j, j + 1));
+      }
+    const Tensor block = at::cat(values, 3);  // (N or 1, 1, 1, s * s)
+    return block.reshape({block.size(0), 1, s_h, s_w}).repeat({1, 1, height / s_h, width / s_w});
   }
 
   Tensor picture(const Tensor& y) const override { return pool_->picture(y); }

@@ -40,6 +40,9 @@ class SubsampledFourier final : public LinearOperator {
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return filter_spectrum(x, f(eigenvalue_.to(x.options())));
   }
+  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+    return spectral_mean(f(eigenvalue_.to(like.options())), mask_.size(2));
+  }
 
   Tensor measured(const Tensor& y) const override {
     return y * mask_.to(y.options()).unsqueeze(1).unsqueeze(-1);
@@ -59,8 +62,9 @@ Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
   const double central = spec.real("center", 0, 1);
   check(
       central <= kept, "fourier_lines: center=", central, " is more than 1/acceleration = ", kept);
+  const Tensor random = rng.uniform({like.size(0), width});
   // Distance from the zero frequency, in fft order.
-  const Tensor index = at::arange(width, at::kDouble);
+  const Tensor index = at::arange(width, random.options());
   // k before -k, so that no two are equal and the order does not depend on the sort.
   const Tensor distance = 2 * at::minimum(index, static_cast<double>(width) - index) +
                           (2 * index > static_cast<double>(width)).to(at::kDouble);
@@ -68,12 +72,12 @@ Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
     return static_cast<int64_t>(std::llround(fraction * static_cast<double>(width)));
   };
   // Rank the columns: central ones first by distance, then the others in random order.
-  const Tensor is_central = at::zeros({width}, at::kDouble)
+  const Tensor is_central = at::zeros({width}, random.options())
                                 .index_fill(0, distance.argsort().slice(0, 0, count(central)), 1);
-  const Tensor order = rng.uniform({like.size(0), width}) - 2 * is_central;
+  const Tensor order = random - 2 * is_central;
   const Tensor chosen =
       at::argsort(order, int64_t{1}, false).slice(1, 0, std::max<int64_t>(1, count(kept)));
-  const Tensor columns = at::zeros({like.size(0), width}, at::kDouble).scatter(1, chosen, 1);
+  const Tensor columns = at::zeros_like(random).scatter(1, chosen, 1);
   return subsampled_fourier(columns.unsqueeze(1).expand({-1, height, -1}).to(like.device()));
 }
 

@@ -9,7 +9,9 @@ namespace {
 class Grey final : public Isometry {
  public:
   explicit Grey(const Tensor& weights)
-      : Isometry(weights.square().sum().item<double>()), weights_(weights.reshape({1, -1, 1, 1})) {}
+      : Isometry(weights.square().sum().item<double>(),
+                 (weights.square() / weights.square().sum()).reshape({1, -1, 1, 1})),
+        weights_(weights.reshape({1, -1, 1, 1})) {}
 
   Tensor apply(const Tensor& x) const override {
     check(x.size(1) == weights_.size(1),

@@ -44,6 +44,10 @@ class SubsampledHadamard final : public LinearOperator {
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return from_basis(to_basis(x) * f(mask_.to(x.options())));
   }
+  // Every entry of H D has the same square.
+  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+    return f(mask_.to(like.options())).mean({2, 3}, true);
+  }
 
   Tensor measured(const Tensor& y) const override { return y * mask_.to(y.options()); }
   std::map<std::string, Tensor> parameters() const override {

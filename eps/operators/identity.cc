@@ -8,7 +8,7 @@ namespace {
 
 class Identity final : public Isometry {
  public:
-  Identity() : Isometry(1) {}
+  Identity() : Isometry(1, scalar(1)) {}
   Tensor apply(const Tensor& x) const override { return x; }
   Tensor adjoint(const Tensor& y) const override { return y; }
 };

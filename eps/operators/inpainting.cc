@@ -34,6 +34,9 @@ class Inpainting final : public LinearOperator {
 
   Basis basis() const override { return Basis::pixel; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override { return x * f(mask(x)); }
+  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+    return f(mask(like));
+  }
 
   Tensor measured(const Tensor& y) const override { return adjoint(y); }
   std::map<std::string, Tensor> parameters() const override { return {{"mask", mask_.squeeze(1)}}; }
@@ -58,7 +61,7 @@ class Inpainting final : public LinearOperator {
 Operator make_random(const Spec& spec, const Tensor& like, Rng& rng) {
   const Tensor missing = draw_in(spec.range("missing", 0, 1), like, rng);
   const Tensor u = rng.uniform({like.size(0), 1, like.size(2), like.size(3)});
-  return inpainting((u >= missing).to(like.device()));
+  return std::make_shared<Inpainting>((u >= missing).to(like.device()));
 }
 
 // First pixel and length of the hole along a side of `pixels`, each (N, 1, 1, 1).
@@ -100,7 +103,9 @@ Interval draw_interval(const Spec& spec,
   Tensor begin = (room / 2).floor();
   if (random) begin = margin + (rng.uniform({like.size(0), 1, 1, 1}) * (room + 1)).floor();
   if (given) begin = at::full_like(length, std::floor(single(position)));
-  check((given ? side - begin - length : room).min().item<double>() >= 0,
+  // The largest that can be drawn must fit: what was drawn may lie on a GPU, out of sight.
+  const double least_room = side - most - (given ? std::floor(single(position)) : 2 * margin);
+  check(least_room >= 0,
         spec.name(),
         ": ",
         size,
@@ -119,11 +124,12 @@ Operator make_box(const Spec& spec, const Tensor& like, Rng& rng) {
     const auto [begin, length] = draw_interval(spec, size, position, like.size(dim), like, rng);
     Shape along{1, 1, 1, 1};
     along[static_cast<size_t>(dim)] = like.size(dim);
-    const Tensor index = at::arange(like.size(dim), at::kDouble).reshape(along);
+    const Tensor index = at::arange(like.size(dim), begin.options()).reshape(along);
     return at::logical_and(index >= begin, index < begin + length);
   };
   const Tensor rows = inside("height", "top", 2), columns = inside("width", "left", 3);
-  return inpainting(at::logical_not(at::logical_and(rows, columns)).to(like.device()));
+  return std::make_shared<Inpainting>(
+      at::logical_not(at::logical_and(rows, columns)).to(like.device()));
 }
 
 Operator make_mask(const Spec& spec, const Tensor& like, Rng&) {

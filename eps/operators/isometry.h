@@ -8,7 +8,9 @@ namespace eps {
 // A'A has the eigenvalues g, on the range of A', and 0.
 class Isometry : public LinearOperator {
  public:
-  explicit Isometry(double gram) : gram_(gram) {}
+  // The diagonal of A'A / g broadcasts over an image.
+  Isometry(double gram, Tensor projection_diagonal)
+      : gram_(gram), projection_diagonal_(std::move(projection_diagonal)) {}
 
   // A'(AA' + lambda I)^{-1} r = A' r / (g + lambda)
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
@@ -18,14 +20,25 @@ class Isometry : public LinearOperator {
   // f(A'A) x = f(g) P x + f(0) (x - P x) with the projection P = A'A / g.
   Basis basis() const override { return Basis::isometry; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));
-    const Tensor at_gram = f(at::full({1, 1, 1, 1}, gram_, x.options()));
     const Tensor projected = adjoint(apply(x)) / gram_;
-    return at_gram * projected + at_zero * (x - projected);
+    return at_gram(f, x) * projected + at_zero(f, x) * (x - projected);
+  }
+  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+    const Tensor inside = projection_diagonal_.dim() == 0 ? projection_diagonal_
+                                                          : projection_diagonal_.to(like.options());
+    return at_gram(f, like) * inside + at_zero(f, like) * (1 - inside);
   }
 
  private:
+  Tensor at_gram(const EigenvalueMap& f, const Tensor& like) const {
+    return f(at::full({1, 1, 1, 1}, gram_, like.options()));
+  }
+  static Tensor at_zero(const EigenvalueMap& f, const Tensor& like) {
+    return f(at::zeros({1, 1, 1, 1}, like.options()));
+  }
+
   const double gram_;
+  const Tensor projection_diagonal_;
 };
 
 }  // namespace eps

@@ -54,6 +54,15 @@ class DenseMatrix final : public LinearOperator {
     return as_image(times(vt_.transpose(1, 2), gain * inside)) + at_zero * outside;
   }
 
+  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+    const Shape layout{s_.size(0), s_.size(1), 1, 1};
+    const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, like.options()));
+    const Tensor gain = f(s_.to(like.options()).square().reshape(layout)).flatten(1);
+    const Tensor weight = vt_.to(like.options()).square();  // (N or 1, M, d)
+    const Tensor inside = (weight * gain.unsqueeze(2)).sum(1);
+    return as_image(inside) + at_zero * as_image(1 - weight.sum(1));
+  }
+
   std::map<std::string, Tensor> parameters() const override { return {{"matrix", matrix_}}; }
   int64_t batch() const override { return matrix_.size(0); }
 

@@ -41,7 +41,9 @@ EPS_OPERATOR({.name = "super_resolution",
 }  // namespace
 
 AveragePool::AveragePool(int64_t factor)
-    : Isometry(1.0 / static_cast<double>(factor * factor)), s_(factor) {}
+    : Isometry(1.0 / static_cast<double>(factor * factor),
+               scalar(1.0 / static_cast<double>(factor * factor))),
+      s_(factor) {}
 
 Tensor AveragePool::apply(const Tensor& x) const {
   check_divides(s_, x);
