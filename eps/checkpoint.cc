@@ -6,6 +6,7 @@ namespace {
 
 // EDM's module is the preconditioner, and the network is its child `model`.
 const std::string kPrefix = "model.";
+const std::string kSpectrum = "prior_spectrum";
 
 // The iDDPM preconditioner keeps its noise levels in a buffer beside the network.
 void check_noise_levels(const Tensor& levels, const Preconditioning& preconditioning) {
@@ -21,6 +22,7 @@ Checkpoint assemble(const Safetensors& file) {
   const ModelConfig config = parse_model_config(config_text->second);
   Checkpoint checkpoint{.network = UNet(config.network),
                         .preconditioning = config.preconditioning,
+                        .input = config.input,
                         .use_fp16 = config.use_fp16};
   const auto provenance = file.metadata.find("provenance");
   if (provenance != file.metadata.end()) {
@@ -30,17 +32,32 @@ Checkpoint assemble(const Safetensors& file) {
   for (const auto& [name, tensor] : file.tensors) {
     if (name.starts_with(kPrefix)) {
       network[name.substr(kPrefix.size())] = tensor;
+    } else if (name == kSpectrum) {
+      check(tensor.dim() == 2, "tensor \"", name, "\" must be H x W/2+1");
+      checkpoint.preconditioning.spectrum = tensor.to(at::kFloat);
     } else if (name == "u" && config.preconditioning.kind == Preconditioning::Kind::iddpm) {
       check_noise_levels(tensor, config.preconditioning);
     } else {
       check(name.starts_with("ref."), "unknown tensor \"", name, "\"");
     }
   }
+  const bool has_spectrum = checkpoint.preconditioning.spectrum.defined();
+  check(has_spectrum || config.preconditioning.prior_variance == "constant",
+        "no tensor \"",
+        kSpectrum,
+        "\", which prior_variance=",
+        config.preconditioning.prior_variance,
+        " in the config wants");
   checkpoint.network.load(network);
   return checkpoint;
 }
 
 }  // namespace
+
+Tensor host_copy(const Tensor& tensor) {
+  const Tensor copy = at::empty(tensor.sizes(), at::TensorOptions(at::kCPU).dtype(tensor.dtype()));
+  return copy.copy_(tensor.detach());
+}
 
 Checkpoint checkpoint_from(const Safetensors& file, const std::string& name) {
   try {
@@ -54,20 +71,27 @@ Checkpoint read_checkpoint(const std::string& path) {
   return checkpoint_from(read_safetensors(path), path);
 }
 
-void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
+Safetensors to_safetensors(const Checkpoint& checkpoint) {
   Safetensors file;
   const auto add = [&](const std::vector<NamedTensor>& tensors) {
     for (const auto& [name, tensor] : tensors) {
-      file.tensors[kPrefix + name] = tensor.detach().to(at::kCPU).contiguous();
+      file.tensors[kPrefix + name] = host_copy(tensor);
     }
   };
   add(checkpoint.network.parameters());
   add(checkpoint.network.buffers());
   file.metadata["config"] = to_json(ModelConfig{.network = checkpoint.network.config(),
                                                 .preconditioning = checkpoint.preconditioning,
+                                                .input = checkpoint.input,
                                                 .use_fp16 = checkpoint.use_fp16});
   file.metadata["provenance"] = to_json(checkpoint.provenance);
-  write_safetensors(path, file);
+  const Tensor& spectrum = checkpoint.preconditioning.spectrum;
+  if (spectrum.defined()) file.tensors[kSpectrum] = host_copy(spectrum);
+  return file;
+}
+
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
+  write_safetensors(path, to_safetensors(checkpoint));
 }
 
 }  // namespace eps

@@ -1,7 +1,8 @@
 // Checkpoints: a denoising network in one .safetensors file, with what it is and where it is from.
 //
-// Tensors have EDM's names (`model.enc.64x64_conv.weight`). The metadata hold `config`, a JSON
-// object in EDM's keyword names, and `provenance`, a JSON object of our own (eps/model_config.h).
+// Tensors have EDM's names (`model.enc.64x64_conv.weight`); `prior_spectrum` is beside them where
+// the preconditioning uses one. The metadata hold `config`, a JSON object in EDM's keyword names,
+// and `provenance`, a JSON object of our own (eps/model_config.h).
 #pragma once
 
 #include "eps/io/safetensors.h"
@@ -12,6 +13,7 @@ namespace eps {
 struct Checkpoint {
   UNet network;
   Preconditioning preconditioning = {};
+  Input input = Input::prior;
   bool use_fp16 = false;
   Provenance provenance = {};
 };
@@ -21,6 +23,10 @@ struct Checkpoint {
 // are Errors that name the file and the tensor. The network is on the CPU, in float32.
 Checkpoint read_checkpoint(const std::string& path);
 Checkpoint checkpoint_from(const Safetensors& file, const std::string& name);
+
+// For files that hold more than a checkpoint: copies of its tensors, and its metadata.
+Safetensors to_safetensors(const Checkpoint& checkpoint);
+Tensor host_copy(const Tensor& tensor);  // contiguous, on the CPU, never the tensor itself
 
 // Stores the numbers in the types the network holds them in; replaces the file in one step.
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);

@@ -12,7 +12,8 @@ using Kind = Preconditioning::Kind;
 const std::map<std::string, Kind> kClasses = {{"EDMPrecond", Kind::edm},
                                               {"VPPrecond", Kind::vp},
                                               {"VEPrecond", Kind::ve},
-                                              {"iDDPMPrecond", Kind::iddpm}};
+                                              {"iDDPMPrecond", Kind::iddpm},
+                                              {"AnisotropicPrecond", Kind::anisotropic}};
 
 Json parse_object(const std::string& text, const char* what) {
   Json json = Json::parse(text, nullptr, false);
@@ -36,7 +37,8 @@ void take(Json& json, const char* what, const char* name, Value& value) {
 // Calls visit(name, member) for the fields that this kind of preconditioning is given.
 template <class Target, class Visit>
 void for_each_field(Target& p, Visit&& visit) {
-  if (p.kind == Kind::edm) visit("sigma_data", p.sigma_data);
+  if (p.kind == Kind::edm || p.kind == Kind::anisotropic) visit("sigma_data", p.sigma_data);
+  if (p.kind == Kind::anisotropic) visit("prior_variance", p.prior_variance);
   if (p.kind == Kind::vp) {
     visit("beta_d", p.beta_d);
     visit("beta_min", p.beta_min);
@@ -49,7 +51,7 @@ void for_each_field(Target& p, Visit&& visit) {
   if (p.kind == Kind::vp || p.kind == Kind::iddpm) visit("M", p.M);
 }
 
-bool has_own_range(Kind kind) { return kind == Kind::edm || kind == Kind::ve; }
+bool has_own_range(Kind kind) { return kind != Kind::vp && kind != Kind::iddpm; }
 
 // The class without the module it was defined in: "training.networks.EDMPrecond".
 Kind take_kind(Json& json) {
@@ -57,7 +59,8 @@ Kind take_kind(Json& json) {
   take(json, "model config", "class_name", name);
   const auto found = kClasses.find(name.substr(name.rfind('.') + 1));
   check(found != kClasses.end(),
-        "model config: class_name must be EDMPrecond, VPPrecond, VEPrecond or iDDPMPrecond; got \"",
+        "model config: class_name must be EDMPrecond, VPPrecond, VEPrecond, iDDPMPrecond or "
+        "AnisotropicPrecond; got \"",
         name,
         "\"");
   return found->second;
@@ -68,6 +71,12 @@ Preconditioning take_preconditioning(Json& json, Kind kind) {
   for_each_field(p,
                  [&](const char* name, auto& value) { take(json, "model config", name, value); });
   check(p.M >= 2, "model config: M must be at least 2, got ", p.M);
+  take(json, "model config", "scale_side", p.scale_side);
+  const auto& source = p.prior_variance;
+  check(source == "constant" || source == "spectrum" || source == "geometric_mean",
+        "model config: prior_variance must be constant, spectrum or geometric_mean; got \"",
+        source,
+        "\"");
   check(p.sigma_data > 0, "model config: sigma_data must be > 0, got ", p.sigma_data);
   // VP and iDDPM modules carry their range too, but theirs follows from the other fields.
   for (const auto& [name, bound] :
@@ -91,7 +100,9 @@ std::string to_json(const ModelConfig& config) {
   for_each_field(p, [&](const char* name, const auto& value) { json[name] = value; });
   if (has_own_range(p.kind) && p.sigma_lower) json["sigma_min"] = *p.sigma_lower;
   if (has_own_range(p.kind) && p.sigma_upper) json["sigma_max"] = *p.sigma_upper;
+  if (p.scale_side) json["scale_side"] = true;
   json["use_fp16"] = config.use_fp16;
+  json["input"] = to_string(config.input);
   json.update(Json::parse(to_json(config.network)));
   return json.dump();
 }
@@ -106,6 +117,9 @@ ModelConfig parse_model_config(const std::string& text) {
   ModelConfig config;
   config.preconditioning = take_preconditioning(fields, kind);
   take(fields, "model config", "use_fp16", config.use_fp16);
+  std::string input = to_string(config.input);
+  take(fields, "model config", "input", input);
+  config.input = parse_input(input);
   // EDM builds such networks with a second half of outputs for the variance.
   const bool predicts_variance = kind == Kind::iddpm && !fields.contains("out_channels");
   config.network = parse_unet_config(fields.dump());
@@ -117,8 +131,7 @@ std::string to_json(const Provenance& provenance) {
   return Json{{"data", provenance.data},
               {"images_seen", provenance.images_seen},
               {"tasks", provenance.tasks},
-              {"input", provenance.input},
-              {"preconditioning", provenance.preconditioning}}
+              {"sigma_y", provenance.sigma_y}}
       .dump();
 }
 
@@ -128,8 +141,7 @@ Provenance parse_provenance(const std::string& text) {
   take(json, "provenance", "data", provenance.data);
   take(json, "provenance", "images_seen", provenance.images_seen);
   take(json, "provenance", "tasks", provenance.tasks);
-  take(json, "provenance", "input", provenance.input);
-  take(json, "provenance", "preconditioning", provenance.preconditioning);
+  take(json, "provenance", "sigma_y", provenance.sigma_y);
   check(json.empty(), "provenance: unknown field \"", json.empty() ? "" : json.begin().key(), "\"");
   return provenance;
 }

@@ -12,8 +12,15 @@
 
 namespace eps {
 
+// x_t / alpha, the state on the data's own scale.
+Tensor rescaled(const Tensor& x_t, const Coefficients& c);
+
 // mu_star(x_t, y, t).
 Tensor pivot(const Problem& problem, const Tensor& x_t, const Coefficients& c);
+
+// The eigenvalue of Sigma_star where that of A'A is e, (1/sigma^2 + e/sigma_y^2)^{-1}, from the
+// squares of sigma and sigma_y. Right at sigma_y = 0, too.
+Tensor pivot_variance(const Tensor& e, const Tensor& sigma_squared, const Tensor& sigma_y_squared);
 
 // Sigma_star v for the covariance seen at noise level sigma = beta/alpha.
 Tensor pivot_covariance(const LinearOperator& A,

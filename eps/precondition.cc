@@ -1,9 +1,10 @@
-// The scalar preconditionings of EDM, VP, VE and iDDPM.
+// The coefficients of EDM, VP, VE and iDDPM as numbers.
 #include "eps/precondition.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <tuple>
 
 namespace eps {
 namespace {
@@ -30,13 +31,40 @@ Tensor nearest_level(const Tensor& levels, const Tensor& sigma) {
 double Preconditioning::sigma_min() const {
   if (kind == Kind::vp) return vp_sigma(*this, epsilon_t);
   if (kind == Kind::iddpm) return iddpm_noise_levels(*this)[M - 1].item<double>();
-  return sigma_lower.value_or(kind == Kind::edm ? 0 : 0.02);
+  return sigma_lower.value_or(kind == Kind::ve ? 0.02 : 0);
 }
 
 double Preconditioning::sigma_max() const {
   if (kind == Kind::vp) return vp_sigma(*this, 1);
   if (kind == Kind::iddpm) return iddpm_noise_levels(*this)[0].item<double>();
-  return sigma_upper.value_or(kind == Kind::edm ? std::numeric_limits<double>::infinity() : 100);
+  return sigma_upper.value_or(kind == Kind::ve ? 100 : std::numeric_limits<double>::infinity());
+}
+
+Preconditioning Preconditioning::on(at::Device device) const {
+  Preconditioning moved = *this;
+  if (spectrum.defined()) moved.spectrum = spectrum.to(device);
+  return moved;
+}
+
+bool Preconditioning::operator==(const Preconditioning& other) const {
+  const auto fields = [](const Preconditioning& p) {
+    return std::tie(p.kind,
+                    p.sigma_data,
+                    p.beta_d,
+                    p.beta_min,
+                    p.M,
+                    p.epsilon_t,
+                    p.C_1,
+                    p.C_2,
+                    p.sigma_lower,
+                    p.sigma_upper,
+                    p.prior_variance,
+                    p.scale_side);
+  };
+  const bool same_spectrum = spectrum.defined() && other.spectrum.defined()
+                                 ? spectrum.equal(other.spectrum)
+                                 : spectrum.defined() == other.spectrum.defined();
+  return fields(*this) == fields(other) && same_spectrum;
 }
 
 Tensor iddpm_noise_levels(const Preconditioning& p) {
@@ -77,6 +105,7 @@ PreconditioningCoefficients coefficients(const Preconditioning& p, const Tensor&
       return {one, -sigma, at::rsqrt(variance + 1), step.to(at::kFloat)};
     }
     case Kind::edm:
+    case Kind::anisotropic:
       break;
   }
   const double data_variance = p.sigma_data * p.sigma_data;
@@ -85,45 +114,6 @@ PreconditioningCoefficients coefficients(const Preconditioning& p, const Tensor&
           sigma * p.sigma_data / at::sqrt(total),
           at::rsqrt(total),
           at::log(sigma) * 0.25};
-}
-
-Tensor denoise(const UNet& network,
-               const Preconditioning& preconditioning,
-               const Tensor& x,
-               const Tensor& sigma,
-               const Conditioning& conditioning) {
-  const UNetConfig& config = network.config();
-  check(x.dim() == 4 && x.size(1) == config.img_channels,
-        "denoise: x must be N x ",
-        config.img_channels,
-        " x H x W, got ",
-        to_string(x.sizes()));
-  check(sigma.numel() == 1 || sigma.numel() == x.size(0),
-        "denoise: one sigma or one per image is wanted, got ",
-        to_string(sigma.sizes()),
-        " for ",
-        x.size(0),
-        " images");
-  // One noise level on the CPU stays there: as scalars its coefficients meet a GPU's images without
-  // the synchronisation that copying them would be.
-  const bool host_scalar = sigma.numel() == 1 && sigma.device().is_cpu();
-  const auto c =
-      coefficients(preconditioning,
-                   host_scalar ? sigma.reshape({}) : sigma.to(x.device()).reshape({-1, 1, 1, 1}));
-  const Tensor c_noise = host_scalar
-                             ? at::full({1}, c.c_noise.item<float>(), x.options().dtype(at::kFloat))
-                             : c.c_noise.flatten();
-  const Tensor image = x.to(at::kFloat);
-  Tensor input = image * c.c_in;
-  if (conditioning.side.defined()) {
-    input = at::cat({input, conditioning.side.to(input.options())}, 1);
-  }
-  const Tensor answer = network.forward(input,
-                                        c_noise,
-                                        config.label_dim > 0 ? conditioning.labels : Tensor(),
-                                        conditioning.augment_labels,
-                                        conditioning.training);
-  return image * c.c_skip + answer.slice(1, 0, config.img_channels) * c.c_out;
 }
 
 }  // namespace eps

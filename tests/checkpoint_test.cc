@@ -15,8 +15,7 @@ using Kind = Preconditioning::Kind;
 const Provenance kProvenance{.data = "synthetic",
                              .images_seen = 12800,
                              .tasks = {"inpainting", "motion_blur"},
-                             .input = "eps",
-                             .preconditioning = "anisotropic"};
+                             .sigma_y = "0.05"};
 
 TEST(Checkpoint, ComesBackFromItsFile) {
   const Folder folder;

@@ -1,0 +1,24 @@
+// A trained network as a denoiser: what samplers and methods ask.
+#pragma once
+
+#include "eps/checkpoint.h"
+#include "eps/denoiser.h"
+
+namespace eps {
+
+// Answers the queries that make_query() makes for its checkpoint's input.
+class NetworkDenoiser final : public Denoiser {
+ public:
+  // Shares the network's tensors.
+  explicit NetworkDenoiser(const Checkpoint& checkpoint);
+
+  Tensor mean(const Query& query) const override;
+  Input input() const { return input_; }
+
+ private:
+  const UNet network_;
+  const Preconditioning preconditioning_;
+  const Input input_;
+};
+
+}  // namespace eps

@@ -1,0 +1,43 @@
+// What a denoiser is asked at (x_t, y, t). Trainer and methods both call make_query(), so they
+// cannot disagree about what a network sees.
+#pragma once
+
+#include "eps/pivot.h"
+
+namespace eps {
+
+// x = x0 + noise of covariance (I/sigma^2 + A'A/sigma_y^2)^{-1}; without an operator, sigma^2 I.
+// This is the data's own scale, alpha = 1, so one denoiser serves every schedule.
+struct Query {
+  Tensor x;
+  Tensor sigma;
+  Operator A = nullptr;
+  Tensor sigma_y = {};
+  Tensor side = {};    // (N, C', H, W): further channels for a network
+  Tensor labels = {};  // (N, label_dim)
+};
+
+// What a network is shown (App. C, Input Configuration Ablation):
+//   prior        [x_t]                the unconditional question
+//   palette      [x_t, y]             Palette (Saharia et al. 2022)
+//   pivot        [mu_star]
+//   pivot_sigma  [mu_star, Sigma_star], the diagonal of Sigma_star as ln(standard deviation) / 4,
+//                                     the scale on which EDM tells its networks sigma
+//   eps          [mu_star, y]         the paper's EPS
+enum class Input { prior, palette, pivot, pivot_sigma, eps };
+
+const std::map<std::string, Input>& inputs();
+std::string to_string(Input input);
+Input parse_input(const std::string& name);
+bool uses_pivot(Input input);
+// Channels beside the image's own: 0, or as many again.
+int64_t side_channels(Input input, int64_t image_channels);
+
+// y enters as picture(y), an image of the size of x.
+Query make_query(Input input, const Problem& problem, const Tensor& x_t, const Coefficients& c);
+
+// The two questions an exact prior is asked.
+Query prior_query(const Tensor& x_t, const Coefficients& c);
+Query pivot_query(const Problem& problem, const Tensor& x_t, const Coefficients& c);
+
+}  // namespace eps
