@@ -219,6 +219,48 @@ void UNet::to(at::Device device, at::ScalarType dtype) {
   }
 }
 
+Tensor UNet::flatten() {
+  c10::NoGradGuard no_grad;
+  int64_t total = 0;
+  for (const auto& [name, tensor] : parameters()) {
+    check(tensor.scalar_type() == tensors_.front().scalar_type(),
+          "network: only parameters of one type can be flattened, got ",
+          tensor.scalar_type(),
+          " for \"",
+          name,
+          "\"");
+    total += tensor.numel();
+  }
+  const Tensor flat = at::empty({total}, tensors_.front().options());
+  const std::vector<Tensor> views = split(flat);
+  size_t next = 0;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (plan_->tensors[i].is_buffer) continue;
+    const bool gradient = tensors_[i].requires_grad();
+    views[next].copy_(tensors_[i]);
+    tensors_[i] = views[next++];
+    tensors_[i].set_requires_grad(gradient);
+  }
+  return flat;
+}
+
+std::vector<Tensor> UNet::split(const Tensor& flat) const {
+  std::vector<Tensor> parts;
+  int64_t begin = 0;
+  for (const TensorSpec& spec : plan_->tensors) {
+    if (spec.is_buffer) continue;
+    const Tensor part = flat.slice(0, begin, begin + spec.numel());
+    begin += spec.numel();
+    const Shape& s = spec.shape;
+    // In the order in which the network keeps such a tensor in memory.
+    const bool channels_last =
+        s.size() == 4 && layout_on(flat.device()) == at::MemoryFormat::ChannelsLast;
+    parts.push_back(channels_last ? part.view({s[0], s[2], s[3], s[1]}).permute({0, 3, 1, 2})
+                                  : part.view(s));
+  }
+  return parts;
+}
+
 std::vector<NamedTensor> UNet::select(bool buffers) const {
   std::vector<NamedTensor> selected;
   for (size_t i = 0; i < tensors_.size(); ++i) {
