@@ -67,6 +67,7 @@ void join_labels(const std::vector<ImageSource>& sources, Dataset& dataset) {
     labels.push_back(source.labels);
   }
   if (first.labels.defined()) dataset.labels = at::cat(labels);
+  dataset.class_names = first.class_names;
 }
 
 // To the size and number of channels of the options; uint8 (C, H, W).

@@ -11,6 +11,7 @@ struct Dataset {
   Tensor labels;          // int64 (N) class numbers, or float32 (N, label_dim); undefined: none
   int64_t label_dim = 0;  // classes, or the length of a label vector; 0: no labels
   int64_t skipped = 0;    // images that could not be read
+  std::vector<std::string> class_names = {};  // where classes have names
 
   int64_t size() const { return images.defined() ? images.size(0) : 0; }
   void to(at::Device device);

@@ -208,7 +208,8 @@ struct Ranks::Group {
           during,
           " over ranks takes a dense tensor on ",
           device.str());
-    return {tensor.detach()};
+    // NCCL takes rows only: its numbers in the order in which they lie in memory.
+    return {tensor.detach().as_strided({tensor.numel()}, {1})};
   }
 };
 
