@@ -50,7 +50,9 @@ int run(int argc, char** argv) {
   eps::cli::add_denoise(app);
   eps::cli::add_list(app);
   eps::cli::add_operator(app);
+  eps::cli::add_runs(app);
   eps::cli::add_sample(app);
+  eps::cli::add_train(app);
   eps::cli::add_verify(app);
 
   check_verb(app, argc, argv);

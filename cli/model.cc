@@ -1,20 +1,14 @@
 // What verbs that run a network share.
 #include "cli/model.h"
 
-#include <c10/core/impl/VirtualGuardImpl.h>
-
 #include <charconv>
 
+#include "eps/device.h"
 #include "eps/io/any_checkpoint.h"
 #include "eps/io/array.h"
 
 namespace eps::cli {
 namespace {
-
-int64_t gpus() {
-  if (!at::hasCUDA()) return 0;
-  return c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA).deviceCount();
-}
 
 at::ScalarType parse_dtype(const std::string& text, at::Device device, bool use_fp16) {
   if (text == "auto") return use_fp16 && device.is_cuda() ? at::kHalf : at::kFloat;
@@ -45,29 +39,17 @@ void add_model_options(CLI::App& verb, ModelOptions& options) {
       ->capture_default_str();
 }
 
-at::Device parse_device(const std::string& text) {
-  if (text == "auto") return gpus() > 0 ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
-  if (text == "cpu") return at::kCPU;
-  check(text == "cuda" || text.rfind("cuda:", 0) == 0,
-        "--device ",
-        text,
-        ": wanted auto, cpu, cuda or cuda:K");
-  const std::string number = text == "cuda" ? "0" : text.substr(5);
-  int index = -1;
-  const auto [stop, status] = std::from_chars(number.data(), number.data() + number.size(), index);
-  check(status == std::errc() && stop == number.data() + number.size() && index >= 0,
-        "--device ",
-        text,
-        ": wanted cuda:K with K = 0, 1, ...");
-  check(index < gpus(), "--device ", text, ": this program sees ", gpus(), " GPUs");
-  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
-}
-
 Checkpoint load_model(const ModelOptions& options) {
   const at::Device device = parse_device(options.device);
-  at::globalContext().setAllowTF32CuDNN(false);  // float32 is float32: 1e-7, not 1e-3
+  prepare_device(device);
   Checkpoint model = checkpoint_from(read_any_checkpoint(options.path), options.path);
+  check(model.input == Input::prior,
+        options.path,
+        ": a network for the input ",
+        to_string(model.input),
+        ", which wants a measurement; this verb asks networks for the input prior");
   model.network.to(device, parse_dtype(options.dtype, device, model.use_fp16));
+  model.preconditioning = model.preconditioning.on(device);
   return model;
 }
 

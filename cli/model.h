@@ -17,9 +17,6 @@ struct ModelOptions {
 // MODEL, --device and --dtype.
 void add_model_options(CLI::App& verb, ModelOptions& options);
 
-// auto: the first GPU if there is one. Anything else must exist.
-at::Device parse_device(const std::string& text);
-
 // The network on its device in its dtype; any format that eps convert reads. The dtype auto is what
 // the checkpoint was made for on a GPU, and float32 on a CPU.
 Checkpoint load_model(const ModelOptions& options);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 namespace eps {
 namespace {
@@ -39,6 +40,14 @@ class Descriptor {
 std::string temporary_name(const std::string& path) {
   static std::atomic<uint64_t> count = 0;
   return path + "." + std::to_string(::getpid()) + "." + std::to_string(count++) + ".tmp";
+}
+
+// The new name of a file reaches the disk with its folder. Not all file systems can do this, and
+// the file is whole either way, so a failure is none of the caller's.
+void sync_folder(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const Descriptor folder(parent.empty() ? "." : parent);
+  if (folder.is_open()) ::fsync(folder.get());
 }
 
 }  // namespace
@@ -106,6 +115,7 @@ void AtomicFile::commit() {
     fail_with_errno(path_, "rename the finished file");
   }
   temporary_.clear();
+  sync_folder(path_);
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {

@@ -1,0 +1,83 @@
+// eps runs: training runs side by side, from their folders.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/verbs.h"
+#include "eps/io/file.h"
+#include "eps/loss_bands.h"
+#include "eps/run_directory.h"
+#include "eps/training_config.h"
+
+namespace eps::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+// What a run's log says last.
+struct Summary {
+  TrainingConfig config;
+  int64_t images = 0;
+  double images_per_second = 0;  // the median of its lines
+  Json validation;               // by band; null: none yet
+};
+
+Summary summarise(const std::string& path) {
+  const RunDirectory run = RunDirectory::open(path);
+  Summary summary;
+  summary.config = parse_training_config(run.config(), run.file("config.json"));
+  std::vector<double> speeds;
+  const std::string log = run.file("log.jsonl");
+  std::istringstream lines(std::filesystem::exists(log) ? read_file(log) : "");
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) continue;  // cut short
+    summary.images = json.value("images", summary.images);
+    if (json.contains("images_per_second")) speeds.push_back(json["images_per_second"]);
+    if (json.contains("validation_loss_by_sigma"))
+      summary.validation = json["validation_loss_by_sigma"];
+  }
+  if (!speeds.empty()) {
+    std::nth_element(speeds.begin(), speeds.begin() + speeds.size() / 2, speeds.end());
+    summary.images_per_second = speeds[speeds.size() / 2];
+  }
+  return summary;
+}
+
+void print(const std::vector<std::string>& paths) {
+  std::vector<Summary> summaries;
+  for (const auto& path : paths) summaries.push_back(summarise(path));
+  std::string header = "| run | input | preconditioning | images | images/s |", rule = "|";
+  for (int64_t i = 0; i < bands(); ++i) header += " " + band_name(i) + " |";
+  for (int64_t i = 0; i < bands() + 5; ++i) rule += " --- |";
+  std::cout << header << '\n' << rule << '\n';
+  for (size_t n = 0; n < paths.size(); ++n) {
+    const Summary& s = summaries[n];
+    std::string row = fmt::format("| {} | {} | {} | {} | {:.4g} |",
+                                  paths[n],
+                                  s.config.input,
+                                  s.config.preconditioning,
+                                  s.images,
+                                  s.images_per_second);
+    for (int64_t i = 0; i < bands(); ++i) {
+      const Json value =
+          s.validation.is_object() ? s.validation.value(band_name(i), Json()) : Json();
+      row += value.is_number() ? fmt::format(" {:.4f} |", value.get<double>()) : " |";
+    }
+    std::cout << row << '\n';
+  }
+}
+
+}  // namespace
+
+void add_runs(CLI::App& app) {
+  const auto paths = std::make_shared<std::vector<std::string>>();
+  auto* verb = app.add_subcommand(
+      "runs", "Compare training runs: validation loss by noise level, as a Markdown table");
+  verb->add_option("RUN", *paths, "Folders of runs")->required();
+  verb->callback([paths] { print(*paths); });
+}
+
+}  // namespace eps::cli

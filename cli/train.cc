@@ -1,0 +1,99 @@
+// eps train: trains a prior, EPS, Palette or an input ablation; goes on with a run.
+#include <atomic>
+#include <csignal>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "eps/io/file.h"
+#include "eps/training_run.h"
+
+namespace eps::cli {
+namespace {
+
+struct Options {
+  std::string out, resume, config;
+  TrainingConfig flags;
+  std::map<std::string, const CLI::Option*> given;  // by the name of the field
+};
+
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+// The first interrupt ends the run after a checkpoint, the second at once.
+void handle_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM})
+    std::signal(signal, [](int number) {
+      interrupted = true;
+      std::signal(number, SIG_DFL);
+    });
+}
+
+// The flags that were given, on top of `config`.
+TrainingConfig with_flags(const Options& o, const TrainingConfig& config) {
+  nlohmann::ordered_json changes = nlohmann::ordered_json::object();
+  const auto all = nlohmann::ordered_json::parse(to_json(o.flags));
+  for (const auto& [name, option] : o.given)
+    if (option->count() > 0) changes[name] = all[name];
+  return parse_training_config(changes.dump(), "flags", config);
+}
+
+void run(const Options& o) {
+  check(o.out.empty() != o.resume.empty(),
+        "eps train: wanted either --out RUN for a new run or --resume RUN");
+  handle_interrupts();
+  std::optional<Progress> progress;
+  int64_t last = 0;
+  const TrainingHooks hooks{
+      .progress =
+          [&](int64_t seen, int64_t total) {
+            if (progress)
+              progress->advance(seen - last);
+            else
+              progress.emplace("images", total - seen);
+            last = seen;
+          },
+      .say = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; },
+      .stop = [] { return interrupted.load(); }};
+  if (o.resume.empty()) {
+    TrainingConfig config;
+    if (!o.config.empty()) config = parse_training_config(read_file(o.config), o.config);
+    train(with_flags(o, config), o.out, hooks);
+  } else {
+    check(o.config.empty(), "--config ", o.config, ": a resumed run has its own");
+    resume_training(
+        o.resume, [&](const TrainingConfig& stored) { return with_flags(o, stored); }, hooks);
+  }
+}
+
+std::string flag_name(std::string field) {
+  for (char& c : field)
+    if (c == '_') c = '-';
+  return "--" + field;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  const auto o = std::make_shared<Options>();
+  auto* verb = app.add_subcommand("train", "Train a network, or go on with a run");
+  verb->add_option("--out", o->out, "Folder of a new run");
+  verb->add_option("--resume", o->resume, "Folder of a run to go on with");
+  verb->add_option("--config", o->config, "JSON file with any of the fields below")
+      ->check(CLI::ExistingFile);
+  for_each_field(o->flags, [&](const char* name, auto& value, const char* help, bool) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, bool>) {
+      const std::string flag = flag_name(name);
+      o->given[name] =
+          verb->add_flag(flag + ",!--no-" + flag.substr(2), value, help)->capture_default_str();
+    } else {
+      o->given[name] = verb->add_option(flag_name(name), value, help)->capture_default_str();
+    }
+  });
+  verb->callback([o] { run(*o); });
+}
+
+}  // namespace eps::cli

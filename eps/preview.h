@@ -1,0 +1,13 @@
+// A picture of what a network does by now.
+#pragma once
+
+#include "eps/network_denoiser.h"
+#include "eps/training_batch.h"
+
+namespace eps {
+
+// uint8 (C, H, W). Columns are held-out images; rows are the image, its measurement, the posterior
+// mean by one evaluation, and two posterior samples of 20. For a prior: samples only.
+Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t images);
+
+}  // namespace eps
