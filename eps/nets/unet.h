@@ -45,8 +45,8 @@ class UNet {
   // level stays in float32 unless dtype is float64. A CPU keeps float16 weights but computes in
   // float32, for want of half-precision arithmetic.
   void to(at::Device device, at::ScalarType dtype);
-  // Moves the parameters, which must be of one type, into one tensor, in their order, each a view of
-  // it from then on; and returns it. Optimisers, averages and sums over processes then are a few
+  // Moves the parameters, which must be of one type, into one tensor, in their order, each a view
+  // of it from then on; and returns it. Optimisers, averages and sums over processes then are a few
   // operations on one tensor instead of a few for each.
   Tensor flatten();
   // The parts of a tensor like flatten()'s that belong to the parameters, in their shapes.
