@@ -11,34 +11,40 @@ class Grey final : public Isometry {
   explicit Grey(const Tensor& weights)
       : Isometry(weights.square().sum().item<double>(),
                  (weights.square() / weights.square().sum()).reshape({1, -1, 1, 1})),
-        weights_(weights.reshape({1, -1, 1, 1})) {}
+        weights_(weights.data_ptr<double>(), weights.data_ptr<double>() + weights.numel()) {}
 
   Tensor apply(const Tensor& x) const override {
-    check(x.size(1) == weights_.size(1),
+    check(x.size(1) == channels(),
           "grey: the image has ",
           x.size(1),
           " channels, the weights ",
-          weights_.size(1));
-    return (x * weights_.to(x.options())).sum(1, true);
+          channels());
+    Tensor sum = x.slice(1, 0, 1) * weights_[0];
+    for (int64_t c = 1; c < channels(); ++c)
+      sum = sum + x.slice(1, c, c + 1) * weights_[static_cast<size_t>(c)];
+    return sum;
   }
-  Tensor adjoint(const Tensor& y) const override { return y * weights_.to(y.options()); }
-  Tensor picture(const Tensor& y) const override {
-    return y.expand({-1, weights_.size(1), -1, -1});
+  Tensor adjoint(const Tensor& y) const override {
+    std::vector<Tensor> parts;
+    for (const double weight : weights_) parts.push_back(y * weight);
+    return at::cat(parts, 1);
   }
+  Tensor picture(const Tensor& y) const override { return y.expand({-1, channels(), -1, -1}); }
 
  private:
-  const Tensor weights_;
+  int64_t channels() const { return static_cast<int64_t>(weights_.size()); }
+
+  const std::vector<double> weights_;  // on the host: no GPU is waited for
 };
 
 Operator make(const Spec& spec, const Tensor& like, Rng&) {
   const std::string kind = spec.text("weights");
   const int64_t channels = like.size(1);
   if (kind == "mean")
-    return grey(at::full(
-        {channels}, 1.0 / static_cast<double>(channels), like.options().dtype(at::kDouble)));
+    return grey(at::full({channels}, 1.0 / static_cast<double>(channels), at::kDouble));
   check(kind == "luma", "grey: weights=", kind, " is neither mean nor luma");
   check(channels == 3, "grey: weights=luma wants 3 channels, the image has ", channels);
-  return grey(at::tensor({0.299, 0.587, 0.114}, like.options().dtype(at::kDouble)));
+  return grey(at::tensor({0.299, 0.587, 0.114}, at::kDouble));
 }
 
 EPS_OPERATOR({.name = "grey",
@@ -59,7 +65,7 @@ Operator grey(const Tensor& weights) {
         "grey: weights must be a vector, got ",
         to_string(weights.sizes()));
   check(weights.square().sum().item<double>() > 0, "grey: the weights must not all be 0");
-  return std::make_shared<Grey>(weights.to(at::kDouble));
+  return std::make_shared<Grey>(weights.to(at::kCPU, at::kDouble).contiguous());
 }
 
 }  // namespace eps
