@@ -13,9 +13,9 @@ struct EigenspacePower {
 };
 EigenspacePower eigenspace_power(const LinearOperator& A, const Tensor& x, const Tensor& spectrum) {
   const Tensor image = at::zeros({1, x.size(1), x.size(2), x.size(3)}, x.options());
-  Tensor y = A.apply(image).clone();
+  const Tensor y = at::zeros(A.apply(image).sizes(), x.options());
   const auto rank = static_cast<double>(y.numel()), all = static_cast<double>(image.numel());
-  y.flatten().slice(0, 0, 1).fill_(1);
+  y.view(-1).slice(0, 0, 1).fill_(1);
   const Tensor row = A.adjoint(y);
   const Tensor range = (row * filter_spectrum(row, spectrum)).sum() / row.square().sum();
   const Tensor total = spectral_mean(spectrum, x.size(3)).reshape({});

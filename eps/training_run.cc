@@ -46,7 +46,8 @@ class Run {
       const TrainingHooks& hooks)
       : config_(config),
         directory_(std::move(directory)),
-        hooks_(ranks_in_environment().rank == 0 ? hooks : TrainingHooks{}),
+        // One rank speaks; any may be asked to stop.
+        hooks_(ranks_in_environment().rank == 0 ? hooks : TrainingHooks{.stop = hooks.stop}),
         data_(load_training_data(config, hooks_.say)),
         start_(on_device(start ? *start : starting_point(config, data_.train), device)),
         source_(near(data_.train, device), batch_options(config), device),
@@ -124,8 +125,8 @@ class Run {
   bool anyone_stops() const {
     const bool own = hooks_.stop && hooks_.stop();
     if (ranks_.size() == 1) return own;
-    Tensor votes = at::full({1}, own ? 1.0 : 0.0, start_.network.parameters()[0].tensor.options());
-    votes = votes.detach();
+    const auto where = at::TensorOptions(start_.network.device()).dtype(at::kFloat);
+    const Tensor votes = at::full({1}, own ? 1.0 : 0.0, where);
     ranks_.sum(votes);
     return votes.item<float>() > 0;
   }
@@ -249,15 +250,16 @@ void resume_training(const std::string& path,
           "{} has seen {} images already, and {} are wanted", path, state->images, config.images));
     return;
   }
-  if (rank.rank == 0) {
-    directory.sweep();
-    directory.rewind_log(state ? state->images : 0);
-  }
   std::optional<Checkpoint> start;
   if (state) start = Trainer::network_in(state->file, state->name);
   Run run(config, directory, device, start, hooks);
   if (state) run.resume(*state);
-  if (rank.rank == 0) directory.write_config(to_json(config));
+  // Nothing in the folder changes before all has been found to fit.
+  if (rank.rank == 0) {
+    directory.sweep();
+    directory.rewind_log(state ? state->images : 0);
+    directory.write_config(to_json(config));
+  }
   run.go();
 }
 

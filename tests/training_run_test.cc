@@ -210,6 +210,11 @@ TEST(TrainingRun, ResumingRefusesOtherData) {
             "eps: training state: made with a data set of 48 images, which cannot become 64\n");
   EXPECT_EQ(resume("--batch 8"),
             "eps: training: batch is 16 in the run and cannot become 8 when it is resumed\n");
+  // A refused run keeps its log, lines after the last state included.
+  const std::string log = get_bytes(run + "/log.jsonl") + "{\"images\": 80}\n";
+  put_bytes(run + "/log.jsonl", log);
+  resume("--data synthetic:size=32,count=64");
+  EXPECT_EQ(get_bytes(run + "/log.jsonl"), log);
   const std::string config = get_bytes(run + "/config.json");
   const Outcome done = eps_train("--resume " + run + " --images 32");
   EXPECT_EQ(done.status, 0);
@@ -227,6 +232,9 @@ TEST(TrainingRun, WrongInputIsNamedAndNothingIsOverwritten) {
   };
   expect("--images 3", "wanted either --out RUN for a new run or --resume RUN");
   expect("--resume " + run, ": no training run there");
+  const Outcome compared = run_program(EPS_PROGRAM, "runs " + run);
+  EXPECT_EQ(compared.status, 2);
+  EXPECT_EQ(compared.output, "eps: " + run + ": no training run there: it has no config.json\n");
   expect("--out " + run + " --tasks box_inpaint", "unknown task \"box_inpaint\"");
   expect("--out " + run + " --tasks box_inpainting --data " + folder.file("nothing"), "nothing");
   expect("--out " + run + kTiny + "--sigma-y banana", "banana");
