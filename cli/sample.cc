@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "eps/io/image.h"
+#include "eps/network_denoiser.h"
 #include "eps/sampler.h"
 
 namespace eps::cli {
@@ -49,14 +50,6 @@ int64_t evaluations(const SamplerOptions& options, int64_t steps) {
   const bool two =
       options.solver == "heun" || (options.solver == "edm_churn" && options.churn.second_order);
   return two ? 2 * steps - 1 : steps;
-}
-
-// In the network's own range, where it has one, and on its own noise levels, each of them once.
-Tensor grid_for(GridOptions options, const Preconditioning& preconditioning) {
-  options.sigma_min = std::max(options.sigma_min, preconditioning.sigma_min());
-  options.sigma_max = std::min(options.sigma_max, preconditioning.sigma_max());
-  const Tensor rounded = rounded_sigma(preconditioning, time_grid(edm(), options));
-  return std::get<0>(at::unique_consecutive(rounded));
 }
 
 // Class labels as given, or one drawn from each image's stream, as EDM does.
@@ -108,7 +101,7 @@ void run(const Options& o) {
   const Tensor latents = o.latents.empty() ? Tensor() : read_array(o.latents).to(at::kDouble);
   const Checkpoint model = load_model(o.model);
   const auto& config = model.network.config();
-  const Tensor grid = grid_for(o.sampler.grid, model.preconditioning);
+  const Tensor grid = noise_levels(NetworkDenoiser(model), o.sampler.grid);
   const auto count = latents.defined() ? latents.size(0) : static_cast<int64_t>(seeds.size());
   const Shape image{config.img_channels, config.img_resolution, config.img_resolution};
   if (latents.defined()) {

@@ -1,7 +1,15 @@
 // The functions of (x_t, t) that samplers integrate.
 #include "eps/denoiser.h"
 
+#include <algorithm>
+
 namespace eps {
+
+Tensor noise_levels(const Denoiser& denoiser, GridOptions options) {
+  options.sigma_min = std::max(options.sigma_min, denoiser.sigma_min());
+  options.sigma_max = std::min(options.sigma_max, denoiser.sigma_max());
+  return denoiser.levels(time_grid(edm(), options));
+}
 
 Mean prior_mean(const Denoiser& denoiser, const Schedule& schedule) {
   return [&denoiser, &schedule](const Tensor& x_t, const Tensor& t) {

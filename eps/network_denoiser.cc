@@ -12,4 +12,9 @@ Tensor NetworkDenoiser::mean(const Query& query) const {
   return denoise(network_, preconditioning_, query);
 }
 
+Tensor NetworkDenoiser::levels(const Tensor& sigma) const {
+  const Tensor inside = at::where(sigma > 0, sigma.clamp(sigma_min(), sigma_max()), sigma);
+  return std::get<0>(at::unique_consecutive(rounded_sigma(preconditioning_, inside)));
+}
+
 }  // namespace eps

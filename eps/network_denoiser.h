@@ -13,6 +13,11 @@ class NetworkDenoiser final : public Denoiser {
   explicit NetworkDenoiser(const Checkpoint& checkpoint);
 
   Tensor mean(const Query& query) const override;
+  bool answers(Input input) const override { return input == input_; }
+  double sigma_min() const override { return preconditioning_.sigma_min(); }
+  double sigma_max() const override { return preconditioning_.sigma_max(); }
+  // In the network's own range, where it has one, and on its own noise levels, each of them once.
+  Tensor levels(const Tensor& sigma) const override;
   Input input() const { return input_; }
 
  private:

@@ -96,6 +96,21 @@ Tensor edm_churn(const Mean& mean,
   return descend(last, std::move(x), grid, step);
 }
 
+Tensor ddim_step(const Tensor& x0,
+                 const Tensor& e,
+                 const Tensor& sigma,
+                 const Tensor& sigma_next,
+                 double eta,
+                 DdimConvention convention,
+                 Rng& rng) {
+  const Tensor fresh = convention == DdimConvention::renoise
+                           ? eta * sigma_next
+                           : eta * sigma_next * (1 - (sigma_next / sigma).square()).sqrt();
+  const Tensor kept = (sigma_next.square() - fresh.square()).clamp_min(0).sqrt();
+  const Tensor z = x0 + kept * e;
+  return eta > 0 ? z + fresh * rng.normal(z.sizes().vec(), z.options()) : z;
+}
+
 Tensor ddim(const Mean& mean,
             const Schedule& schedule,
             Tensor x,
@@ -109,14 +124,7 @@ Tensor ddim(const Mean& mean,
         const Coefficients c = schedule.at(t), c_next = schedule.at(next);
         const Tensor x0 = mean(x_t, t);
         const Tensor e = noise_from_mean(x_t, x0, c);
-        const Tensor s = c.sigma(), s_next = c_next.sigma();
-        const Tensor fresh = convention == DdimConvention::renoise
-                                 ? eta * s_next
-                                 : eta * s_next * (1 - (s_next / s).square()).sqrt();
-        const Tensor kept = (s_next.square() - fresh.square()).clamp_min(0).sqrt();
-        Tensor z = x0 + kept * e;
-        if (eta > 0) z = z + fresh * rng.normal(z.sizes().vec(), z.options());
-        return c_next.alpha * z;
+        return c_next.alpha * ddim_step(x0, e, c.sigma(), c_next.sigma(), eta, convention, rng);
       });
 }
 

@@ -1,0 +1,48 @@
+// What methods share.
+#include "eps/methods/descent.h"
+
+#include "eps/conjugate_gradients.h"
+
+namespace eps {
+
+std::vector<Field> level_fields(int64_t steps) {
+  return {{"steps", std::to_string(steps), "noise levels"},
+          {"sigma_max", "80", "the highest"},
+          {"sigma_min", "0.002", "the lowest above 0"},
+          {"rho", "7", "exponent of EDM's grid"}};
+}
+
+std::vector<Field> with_defaults(std::vector<Field> fields,
+                                 const std::map<std::string, std::string>& values) {
+  for (Field& field : fields)
+    if (const auto found = values.find(field.name); found != values.end())
+      field.value = found->second;
+  return fields;
+}
+
+std::vector<Field> joined(std::vector<Field> a, const std::vector<Field>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Tensor noise_levels(const Oracle& oracle, const Spec& options) {
+  GridOptions grid;
+  grid.steps = options.integer("steps", 1, 1000000);
+  grid.sigma_max = options.real("sigma_max", 1e-6, 1e6);
+  grid.sigma_min = options.real("sigma_min", 1e-9, grid.sigma_max);
+  grid.rho = options.real("rho", 1e-3, 1e3);
+  return noise_levels(oracle.denoiser(), grid);
+}
+
+Tensor residual(const Oracle& oracle, const Tensor& x) {
+  return oracle.A().measured(oracle.y() - oracle.A().apply(x));
+}
+
+Tensor per_image_norm(const Tensor& a) { return batch_dot(a, a).sqrt().clamp_min(1e-12); }
+
+Tensor residual_norm_gradient(const Oracle& oracle, const Tensor& x0) {
+  const Tensor r = residual(oracle, x0);
+  return -oracle.A().adjoint(r / per_image_norm(r));
+}
+
+}  // namespace eps

@@ -1,0 +1,38 @@
+// Networks trained for the posterior: EPS, Palette and the inputs between them (App. C, Input
+// Configuration Ablation).
+//
+// The backbone's own sampler, with E[x0 | x_t, y] where it had E[x0 | x_t]: Sec. 3, Sampling. One
+// step from sigma_max is the posterior mean: Obs. 4, obs:one-step-limit.
+//
+// Deviates from App. B, Sampling at inference: the default solver is of second order, on a grid
+// that is denser at low noise, where the posterior's spread is made. With an exact denoiser 20 such
+// steps are at the sampling error, 20 of Euler on EDM's grid are not. The paper's are
+// solver=euler,rho=7,sigma_min=0.002.
+#include "eps/methods/estimate.h"
+
+namespace eps {
+namespace {
+
+Method trained(const char* name, Input input, const char* summary) {
+  return {.name = name,
+          .summary = summary,
+          .input = input,
+          .fields =
+              with_defaults(sampler_fields(20, "dpmpp_2m"), {{"rho", "15"}, {"sigma_min", "0.01"}}),
+          .sample = [input](Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
+            const Estimate estimate = [&](const Tensor& x, const Tensor& sigma) {
+              return oracle.posterior_mean(input, x, edm().at(sigma));
+            };
+            return sample_with(estimate, oracle, options, noise, rng);
+          }};
+}
+
+EPS_METHOD(trained("eps", Input::eps, "exact posterior score: a network shown the pivot and y"));
+EPS_METHOD(trained("palette", Input::palette, "a network shown x_t and y (Saharia et al. 2022)"));
+EPS_METHOD(trained("pivot", Input::pivot, "ablation of eps: a network shown the pivot alone"));
+EPS_METHOD(trained("pivot_sigma",
+                   Input::pivot_sigma,
+                   "ablation of eps: a network shown the pivot and its standard deviations"));
+
+}  // namespace
+}  // namespace eps

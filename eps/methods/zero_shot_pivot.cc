@@ -1,0 +1,50 @@
+// A prior asked at the pivot (App. C, Zero-Shot Pivoting): its input is right, but it takes the
+// noise on it for isotropic.
+#include "eps/methods/estimate.h"
+
+namespace eps {
+namespace {
+
+// At the noise level of x_t itself.
+Tensor zero_shot_pivot(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
+  const Estimate estimate = [&](const Tensor& x, const Tensor& sigma) {
+    return oracle.denoise(pivot(oracle.problem(), x, edm().at(sigma)), sigma);
+  };
+  return sample_with(estimate, oracle, options, noise, rng);
+}
+
+// The noise level of the noisiest pixel under Sigma_star: equivalent_sigma() where A'A = gamma^2 I,
+// and then exact. Elsewhere no one level is right, and a lower one would leave noise in the image.
+Tensor largest_sigma(const Oracle& oracle, const Tensor& x, const Tensor& sigma) {
+  const Tensor level = sigma.square(), noise = oracle.sigma_y().square();
+  const Tensor variance = oracle.A().filter_diagonal(x, [&](const Tensor& e) {
+    return pivot_variance(e, per_sample(level, e), per_sample(noise, e));
+  });
+  // Without any noise left there is still nothing to denoise below this.
+  return variance.expand_as(x).amax({1, 2, 3}, true).sqrt().clamp_min(1e-6);
+}
+
+// At the noise level that stands for all of Sigma_star (App. A, Equivalent-Time and GLASS Limit).
+Tensor equivalent_time(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
+  check(oracle.A().basis() != Basis::none,
+        "equivalent_time: wants an operator whose A'A is diagonal in a fast basis; this one's is "
+        "not");
+  const Estimate estimate = [&](const Tensor& x, const Tensor& sigma) {
+    return oracle.denoise(pivot(oracle.problem(), x, edm().at(sigma)),
+                          largest_sigma(oracle, x, sigma));
+  };
+  return sample_with(estimate, oracle, options, noise, rng);
+}
+
+EPS_METHOD({.name = "zero_shot_pivot",
+            .summary = "a prior asked at the pivot at the noise level of x_t",
+            .fields = sampler_fields(100),
+            .sample = zero_shot_pivot});
+EPS_METHOD({.name = "equivalent_time",
+            .summary = "a prior asked at the pivot at one noise level for all of Sigma_star; exact "
+                       "where A'A is a multiple of I (GLASS, Holderrieth et al. 2025)",
+            .fields = sampler_fields(100, "dpmpp_2m"),
+            .sample = equivalent_time});
+
+}  // namespace
+}  // namespace eps
