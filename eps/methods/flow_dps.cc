@@ -1,0 +1,54 @@
+// FlowDPS (Kim et al. 2025) on the rectified flow x_t = (1 - t) x0 + t n, with t equally spaced. On
+// the scale z = x_t/(1 - t), s = t/(1 - t), where D(z, s) is asked:
+//
+//   n1 = (z - D)/s
+//   x0 = (1 - t) D + t u, u after gradient_steps of u -= step A'(A u - y) from u = D
+//   z' = x0 + s' (sqrt(t') n1 + sqrt(1 - t') n), n fresh
+//
+// which ends in x0 at t' = 0. Deviates from the paper: pixels in place of a latent space, so no
+// decoder is differentiated; no text and no guidance by it; t starts at sigma_max/(1 + sigma_max);
+// and the steps are those of gradient descent on |y - A u|^2/2, where the authors' code steps by a
+// fixed length along the gradient of |A'(y - A u)|, or of |A^+(y - A u)| for super-resolution. With
+// step = 1/|A|^2, which is 1 unless A pools, descent cannot overshoot, and one step meets the
+// measurements of a multiple of a projection.
+#include "eps/methods/descent.h"
+
+namespace eps {
+namespace {
+
+Tensor flow_levels(const Oracle& oracle, const Spec& options) {
+  GridOptions grid;
+  grid.kind = "uniform";
+  grid.steps = options.integer("steps", 1, 1000000);
+  grid.sigma_max = options.real("sigma_max", 0.01, 1e6);
+  return oracle.denoiser().levels(rectified_flow().at(time_grid(rectified_flow(), grid)).sigma());
+}
+
+Tensor flow_dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
+  const int64_t gradient_steps = options.integer("gradient_steps", 0, 100000);
+  const double step = options.real("step", 0, 1e6);
+  const Tensor levels = flow_levels(oracle, options);
+  return descend(
+      levels[0] * noise, levels, [&](const Tensor& z, const Tensor& sigma, const Tensor& next) {
+        const Tensor t = rectified_flow().time(sigma), t_next = rectified_flow().time(next);
+        const Tensor D = oracle.denoise(z, sigma);
+        Tensor u = D;
+        for (int64_t i = 0; i < gradient_steps; ++i)
+          u = u + step * oracle.A().adjoint(residual(oracle, u));
+        const Tensor x0 = D + t * (u - D);
+        const Tensor fresh = rng.normal(z.sizes().vec(), z.options());
+        return x0 + next * (t_next.sqrt() / sigma * (z - D) + (1 - t_next).sqrt() * fresh);
+      });
+}
+
+EPS_METHOD({.name = "flow_dps",
+            .summary = "descent on the residual at the denoised image of a flow (Kim et al. 2025)",
+            .fields = {{"steps", "100", "times, equally spaced"},
+                       {"sigma_max", "80", "the highest noise level"},
+                       {"gradient_steps", "3", "steps of gradient descent on |y - A x0|^2/2"},
+                       {"step", "1", "their length; at most 2/|A|^2"}},
+            .tasks = {{"super_resolution_4x", "step=16"}},
+            .sample = flow_dps});
+
+}  // namespace
+}  // namespace eps

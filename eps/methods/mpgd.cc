@@ -1,0 +1,38 @@
+// MPGD (He et al. 2024) without an autoencoder: the denoised image takes a step against the
+// gradient of the residual's norm, and DDIM goes on from there. The denoiser is not differentiated.
+//
+//   x0 = D - zeta A'(A D - y)/|A D - y|,  x' = DDIM(x0, e) with the noise of D, e = (x - D)/s
+//
+// The step has the length zeta |A'u| of a unit vector u, however small the residual is: at the last
+// level, too. Norms are per image. The authors' code divides zeta by the square root of VP's
+// alpha-bar, so that it grows with the noise; here it is the same at all levels.
+#include "eps/methods/ddim.h"
+
+namespace eps {
+namespace {
+
+Tensor mpgd(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
+  const double zeta = options.real("zeta", 0, 1e6), eta = options.real("eta", 0, 1);
+  const DdimConvention convention = ddim_convention(options);
+  const Tensor levels = noise_levels(oracle, options);
+  return descend(
+      levels[0] * noise, levels, [&](const Tensor& x, const Tensor& sigma, const Tensor& next) {
+        const Tensor D = oracle.denoise(x, sigma);
+        const Tensor x0 = D - zeta * residual_norm_gradient(oracle, D);
+        return ddim_step(x0, (x - D) / sigma, sigma, next, eta, convention, rng);
+      });
+}
+
+EPS_METHOD({.name = "mpgd",
+            .summary = "gradient of the residual's norm at the denoised image (He et al. 2024)",
+            .fields = joined(joined(level_fields(100), ddim_fields("0.85", "ancestral")),
+                             {{"zeta", "20", "step along the gradient of |y - A x0|"}}),
+            .tasks = {{"random_inpainting", "zeta=20"},
+                      {"box_inpainting", "zeta=15"},
+                      {"super_resolution_4x", "zeta=30"},
+                      {"gaussian_deblurring", "zeta=5"},
+                      {"motion_deblurring", "zeta=9"}},
+            .sample = mpgd});
+
+}  // namespace
+}  // namespace eps
