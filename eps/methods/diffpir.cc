@@ -1,0 +1,47 @@
+// DiffPIR (Zhu et al. 2023) on EDM's noise levels: half-quadratic splitting, with the denoiser for
+// the prior's half and a proximal step for the measurement's.
+//
+//   x0 = argmin |y - A x|^2 + rho |x - D|^2,  rho = lambda sigma_y^2/s^2
+//   x' = x0 + s' (sqrt(1 - zeta) n + sqrt(zeta) z),  n = (x - x0)/s: the noise of the corrected x0
+//
+// With lambda = 1, x0 is the pivot with D in place of x. Departures: EDM's grid instead of steps
+// spaced as sqrt(linspace(0, T^2)); the first state is noise instead of a noised y; the last
+// iteration, which the authors leave without its data step, returns D, where their code keeps the
+// slightly noisy x that it began with. Their code takes sigma_y of images in [0, 1] but s of images
+// in [-1, 1]: their lambda is 4 times this one.
+#include <cmath>
+
+#include "eps/methods/descent.h"
+
+namespace eps {
+namespace {
+
+Tensor diffpir(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
+  const double lambda = options.real("lambda", 0, 1e6), zeta = options.real("zeta", 0, 1);
+  const bool skip_last = options.integer("skip_last", 0, 1) == 1;
+  const Tensor levels = noise_levels(oracle, options);
+  return descend(
+      levels[0] * noise, levels, [&](const Tensor& x, const Tensor& sigma, const Tensor& next) {
+        const Tensor D = oracle.denoise(x, sigma);
+        const bool last = next.item<double>() == 0;
+        if (last && skip_last) return D;
+        const Tensor rho = lambda * (oracle.sigma_y() / sigma).square();
+        const Tensor x0 = oracle.A().proximal(D, oracle.y(), rho);
+        if (last) return x0;
+        const Tensor z = rng.normal(x.sizes().vec(), x.options());
+        return x0 + next * (std::sqrt(1 - zeta) * (x - x0) / sigma + std::sqrt(zeta) * z);
+      });
+}
+
+// The authors' 7, in these units.
+EPS_METHOD(
+    {.name = "diffpir",
+     .summary = "a proximal step from the denoised image (Zhu et al. 2023)",
+     .fields = joined(level_fields(100),
+                      {{"lambda", "1.75", "weight of the denoised image in the proximal step"},
+                       {"zeta", "0.3", "fraction of the noise's variance that is fresh"},
+                       {"skip_last", "1", "1: no data step in the last iteration"}}),
+     .sample = diffpir});
+
+}  // namespace
+}  // namespace eps
