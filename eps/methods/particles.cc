@@ -1,0 +1,92 @@
+// What particle methods share.
+#include "eps/methods/particles.h"
+
+namespace eps {
+namespace {
+
+// From images first to particles first, (N, M, ...) to (M N, ...).
+Tensor particles_first(const Tensor& numbers) {
+  return numbers.transpose(0, 1).flatten(0, 1).contiguous();
+}
+
+// A per-sample scalar, to broadcast over (M, N).
+Tensor per_column(const Tensor& value) { return value.dim() == 0 ? value : value.reshape({1, -1}); }
+
+// The particle of each image, (P, N), at which its cumulative weight first exceeds each of P points
+// in [0, 1), (N, P).
+Tensor at_cumulative_weight(const Tensor& log_weights, const Tensor& points) {
+  const Tensor cumulative = at::softmax(log_weights, 0).cumsum(0).transpose(0, 1).contiguous();
+  // Rounding may leave the last of them below 1.
+  return at::searchsorted(cumulative, points.contiguous(), /*out_int32=*/false, /*right=*/true)
+      .clamp_max(log_weights.size(0) - 1)
+      .transpose(0, 1);
+}
+
+// Rows of a batch of (M N) for particle numbers (P, N).
+Tensor rows_of(const Tensor& particle) {
+  const int64_t images = particle.size(1);
+  return (particle * images + at::arange(images, particle.options())).flatten();
+}
+
+}  // namespace
+
+void check_noisy(const Oracle& oracle, const char* method) {
+  check((oracle.sigma_y() > 0).all().item<bool>(),
+        method,
+        ": wants sigma_y > 0: its particles are weighted by the noise on y");
+}
+
+Tensor particle_noise(int64_t particles, const Tensor& like, Rng& rng) {
+  Shape shape = like.sizes().vec();
+  shape.insert(shape.begin() + 1, particles);
+  return particles_first(rng.normal(shape, like.options()));
+}
+
+Tensor initial_particles(int64_t particles, const Tensor& noise, Rng& rng) {
+  return at::cat({noise, particle_noise(particles - 1, noise, rng)});
+}
+
+Tensor particle_dot(const Tensor& a, const Tensor& b, int64_t images) {
+  return (a * b).flatten(1).sum(1).reshape({-1, images});
+}
+
+// With lambda = noise/spread: (noise I + spread AA')^{-1} = (I - AA'(AA' + lambda I)^{-1})/noise.
+Evidence evidence(const LinearOperator& A,
+                  const Tensor& r,
+                  int64_t images,
+                  const Tensor& noise,
+                  const Tensor& spread) {
+  const Tensor lambda = noise / spread;
+  const Tensor solved = per_particle(
+      images, [&](const Tensor& one) { return A.ridge(one, lambda); }, r);
+  const Tensor explained = per_particle(
+      images, [&](const Tensor& one) { return A.apply(one); }, solved);
+  const Tensor pull = per_particle(
+      images, [&](const Tensor& one) { return one / per_sample(spread, one); }, solved);
+  return {-0.5 * particle_dot(r, r - explained, images) / per_column(noise), pull};
+}
+
+Tensor log_likelihood(const Tensor& r, int64_t images, const Tensor& noise) {
+  return -0.5 * particle_dot(r, r, images) / per_column(noise);
+}
+
+Resampled resample(const Tensor& log_weights, Rng& rng) {
+  const int64_t particles = log_weights.size(0), images = log_weights.size(1);
+  const auto options = log_weights.options();
+  // Drawn even if unused, so that what an image draws does not depend on its weights.
+  const Tensor offset = rng.uniform({images, 1}, options);
+  const Tensor points = (offset + at::arange(particles, options)) / particles;
+  const Tensor drawn = at_cumulative_weight(log_weights, points);
+  const Tensor effective = 1 / at::softmax(log_weights, 0).square().sum(0, true);  // (1, N)
+  const Tensor poor = effective < 0.5 * static_cast<double>(particles);
+  const Tensor own = at::arange(particles, drawn.options()).unsqueeze(1);
+  return {rows_of(at::where(poor, drawn, own)),
+          at::where(poor, at::zeros_like(log_weights), log_weights)};
+}
+
+Tensor draw_particle(const Tensor& particles, const Tensor& log_weights, Rng& rng) {
+  const Tensor point = rng.uniform({log_weights.size(1), 1}, log_weights.options());
+  return particles.index_select(0, rows_of(at_cumulative_weight(log_weights, point)));
+}
+
+}  // namespace eps

@@ -1,0 +1,61 @@
+// What particle methods share: clouds of particles, their weights, and resampling.
+//
+// M particles for each of N images are one batch, (M N, C, H, W): all images in order, M times.
+// Numbers of particles, such as log weights, are (M, N). Images do not see each other: each draws
+// from its own stream and resamples by itself.
+#pragma once
+
+#include "eps/methods/descent.h"
+
+namespace eps {
+
+// Throws unless there is noise on every measurement: without it all weights but one are 0.
+void check_noisy(const Oracle& oracle, const char* method);
+
+// f of (N, ...) tensors, particle by particle, of batches of (M N, ...), as one batch again: an
+// operator may hold one map per image.
+template <class Function, class... Batches>
+Tensor per_particle(int64_t images,
+                    const Function& f,
+                    const Tensor& first,
+                    const Batches&... more) {
+  std::vector<Tensor> all;
+  for (int64_t begin = 0; begin < first.size(0); begin += images)
+    all.push_back(f(first.narrow(0, begin, images), more.narrow(0, begin, images)...));
+  return at::cat(all);
+}
+
+// N(0, I) for M particles of each of the images of `like`, (M N, ...).
+Tensor particle_noise(int64_t particles, const Tensor& like, Rng& rng);
+// The same with `noise` for the first of them.
+Tensor initial_particles(int64_t particles, const Tensor& noise, Rng& rng);
+
+// <a, b> of each particle, (M, N).
+Tensor particle_dot(const Tensor& a, const Tensor& b, int64_t images);
+
+// For residuals r of M particles and the law N(0, noise I + spread AA'), where noise and spread are
+// variances, one or one per image:
+struct Evidence {
+  Tensor log_density;  // of r, (M, N), without the constant that an image's particles share
+  Tensor pull;         // A'(noise I + spread AA')^{-1} r, (M N, C, H, W)
+};
+Evidence evidence(const LinearOperator& A,
+                  const Tensor& r,
+                  int64_t images,
+                  const Tensor& noise,
+                  const Tensor& spread);
+// Its log_density without spread, from |r|^2 alone.
+Tensor log_likelihood(const Tensor& r, int64_t images, const Tensor& noise);
+
+// Systematic resampling (Kitagawa 1996), image by image, where the effective number of particles
+// 1/sum w^2 has fallen below M/2.
+struct Resampled {
+  Tensor rows;         // (M N): particle i is now what particle rows[i] was
+  Tensor log_weights;  // (M, N): 0 where an image was resampled, as before elsewhere
+};
+Resampled resample(const Tensor& log_weights, Rng& rng);
+
+// One particle of each image, drawn by its weight, (N, C, H, W).
+Tensor draw_particle(const Tensor& particles, const Tensor& log_weights, Rng& rng);
+
+}  // namespace eps

@@ -1,0 +1,65 @@
+// RED-diff (Mardani et al. 2024, Alg. 1): the image mu of least energy, found by Adam, where each
+// step compares the noise put on mu with the noise that the denoiser finds in it.
+//
+// For each noise level s from high to low, with no derivative of the denoiser,
+//   x = mu + s n,  e = (x - D)/s,  g = data_weight A'(A mu - y) + lambda s (e - n),
+// and mu moves along g by Adam(lr, 0.9, 0.99).
+//
+// The mean of s (e - n) over n is that of -s^2 grad log p_s(mu + s n). So a level s weighs the
+// prior as if the noise on y were s sqrt(lambda/data_weight), and as s falls nothing keeps mu from
+// fitting the noise. Hence the grid ends where this is sigma_y: sigma_min = 0.1 is right for
+// sigma_y = 0.05.
+//
+// Departures: sigma_min (the authors use all levels, for little noise or none); lr falls to
+// 0 over the last `decay` of the steps, since at a constant one mu is left shaken by the last few
+// n; and mu starts at A'(AA' + 4 sigma_y^2)^{-1} y, the answer for a prior N(0, I/4), in place of
+// A^+ y, which is all noise where A is nearly singular.
+//
+// Bias: a point by design. It has no spread but what is left of the shaking, and tends to the mode
+// of the posterior with the prior smoothed by sigma_min, not to a sample.
+#include "eps/adam.h"
+#include "eps/methods/descent.h"
+
+namespace eps {
+namespace {
+
+Tensor red_diff(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
+  const double lambda = options.real("lambda", 0, 1e6), lr = options.real("lr", 0, 1e6);
+  const double data_weight = options.real("data_weight", 0, 1e12);
+  const double decay = options.real("decay", 0, 1);
+  const Tensor levels = noise_levels(oracle, options);
+  const int64_t steps = levels.numel() - 1;
+  const Tensor start = oracle.A().ridge(oracle.y(), 4 * oracle.sigma_y().square());
+  const Tensor mu = start.expand_as(noise).clone(at::MemoryFormat::Contiguous);
+  Adam adam(mu, {.beta1 = 0.9, .beta2 = 0.99});
+  for (int64_t k = 0; k < steps; ++k) {
+    const Tensor n = k == 0 ? noise : rng.normal(mu.sizes().vec(), mu.options());
+    const Tensor x = mu + levels[k] * n;
+    const Tensor e = (x - oracle.denoise(x, levels[k])) / levels[k];
+    const double left = static_cast<double>(steps - k) / static_cast<double>(steps);
+    adam.step(lambda * levels[k] * (e - n) - data_weight * oracle.A().adjoint(residual(oracle, mu)),
+              left < decay ? lr * left / decay : lr);
+  }
+  return mu;
+}
+
+std::vector<Field> fields() {
+  std::vector<Field> levels = level_fields(1000);
+  for (Field& field : levels)
+    if (field.name == "sigma_min")
+      field = {
+          "sigma_min", "0.1", "the lowest; sigma_y/sqrt(lambda) is right: 0.1 for sigma_y = 0.05"};
+  return joined(levels,
+                {{"lambda", "0.25", "weight of the prior, per unit of sigma"},
+                 {"data_weight", "1", "weight of |y - A mu|^2/2"},
+                 {"lr", "0.1", "Adam's step"},
+                 {"decay", "0.2", "part of the steps over which lr falls to 0"}});
+}
+
+EPS_METHOD({.name = "red_diff",
+            .summary = "one image of least energy by Adam, without spread (Mardani et al. 2024)",
+            .fields = fields(),
+            .sample = red_diff});
+
+}  // namespace
+}  // namespace eps
