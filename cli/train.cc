@@ -1,4 +1,4 @@
-// eps train: trains a prior, EPS, Palette or an input ablation; goes on with a run.
+// eps train: trains a prior, EPS, Palette, an input ablation or a bridge; goes on with a run.
 #include <atomic>
 #include <csignal>
 #include <iostream>

@@ -1,6 +1,7 @@
 // A picture of what a network does by now.
 #include "eps/preview.h"
 
+#include "eps/bridge.h"
 #include "eps/io/image.h"
 #include "eps/sampler.h"
 
@@ -13,16 +14,20 @@ Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t ima
   const Mean mean = posterior_mean(denoiser, posed.problem, edm(), model.input);
   const Shape shape = posed.x0.sizes().vec();
   const auto options = posed.x0.options().dtype(at::kDouble);
-  std::vector<Tensor> rows;
-  if (model.input != Input::prior) {
-    rows = {posed.x0, posed.problem.A->picture(posed.problem.y)};
-    const double sigma = GridOptions{}.sigma_max;
-    rows.push_back(mean(sigma * Rng(1, images).normal(shape, options), scalar(sigma)));
-  }
-  for (const uint64_t seed : {1, 2}) {
+  const bool measured = model.input != Input::prior;
+  const Tensor picture =
+      measured ? posed.problem.A->picture(posed.problem.y).to(options) : Tensor();
+  const auto draw = [&](uint64_t seed, int64_t steps) {
     Rng rng(seed, images);
-    rows.push_back(sample(mean, edm(), shape, {}, rng, options));
-  }
+    if (is_bridge(model.input))
+      return cross_bridge(bridge_of(model.input), mean, picture, steps, rng);
+    SamplerOptions sampler;
+    sampler.grid.steps = steps;
+    return sample(mean, edm(), shape, sampler, rng, options);
+  };
+  std::vector<Tensor> rows;
+  if (measured) rows = {posed.x0, picture, draw(1, 1)};
+  for (const uint64_t seed : {1, 2}) rows.push_back(draw(seed, 20));
   for (Tensor& row : rows) row = to_uint8(row.to(at::kCPU, at::kFloat));
   return image_grid(at::cat(rows), images);
 }

@@ -7,7 +7,8 @@
 namespace eps {
 
 // uint8 (C, H, W). Columns are held-out images; rows are the image, its measurement, the posterior
-// mean by one evaluation, and two posterior samples of 20. For a prior: samples only.
+// mean by one evaluation, and two posterior samples of 20. For a prior: samples only. A bridge
+// begins at the measurement; InDI's samples are alike.
 Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t images);
 
 }  // namespace eps

@@ -30,7 +30,9 @@ const std::map<std::string, Input>& inputs() {
                                                      {"palette", Input::palette},
                                                      {"pivot", Input::pivot},
                                                      {"pivot_sigma", Input::pivot_sigma},
-                                                     {"eps", Input::eps}};
+                                                     {"eps", Input::eps},
+                                                     {"indi", Input::indi},
+                                                     {"i2sb", Input::i2sb}};
   return table;
 }
 
@@ -49,13 +51,18 @@ Input parse_input(const std::string& name) {
        name,
        "\"",
        suggestion(name, names),
-       "; wanted prior, palette, pivot, pivot_sigma or eps");
+       "; wanted prior, palette, pivot, pivot_sigma, eps, indi or i2sb");
 }
 
-bool uses_pivot(Input input) { return input != Input::prior && input != Input::palette; }
+bool uses_pivot(Input input) {
+  return input == Input::pivot || input == Input::pivot_sigma || input == Input::eps;
+}
+
+bool is_bridge(Input input) { return input == Input::indi || input == Input::i2sb; }
 
 int64_t side_channels(Input input, int64_t image_channels) {
-  return input == Input::prior || input == Input::pivot ? 0 : image_channels;
+  const bool alone = input == Input::prior || input == Input::pivot || is_bridge(input);
+  return alone ? 0 : image_channels;
 }
 
 Query prior_query(const Tensor& x_t, const Coefficients& c) {
@@ -67,8 +74,12 @@ Query pivot_query(const Problem& problem, const Tensor& x_t, const Coefficients&
 }
 
 Query make_query(Input input, const Problem& problem, const Tensor& x_t, const Coefficients& c) {
-  Query query = uses_pivot(input) ? pivot_query(problem, x_t, c) : prior_query(x_t, c);
-  if (input == Input::palette || input == Input::eps) query.side = problem.A->picture(problem.y);
+  Query query = uses_pivot(input)  ? pivot_query(problem, x_t, c)
+                : is_bridge(input) ? Query{x_t, c.sigma()}
+                                   : prior_query(x_t, c);
+  // One measurement may stand for all images.
+  if (input == Input::palette || input == Input::eps)
+    query.side = problem.A->picture(problem.y).expand_as(query.x);
   if (input == Input::pivot_sigma) query.side = log_deviation(query);
   query.labels = problem.labels;
   return query;

@@ -24,16 +24,21 @@ struct Query {
 //   pivot_sigma  [mu_star, Sigma_star], the diagonal of Sigma_star as ln(standard deviation) / 4,
 //                                     the scale on which EDM tells its networks sigma
 //   eps          [mu_star, y]         the paper's EPS
-enum class Input { prior, palette, pivot, pivot_sigma, eps };
+//   indi         [x_t]                x_t on the way from x0 to picture(y) (eps/bridge.h), InDI
+//   i2sb         [x_t]                likewise, I2SB
+enum class Input { prior, palette, pivot, pivot_sigma, eps, indi, i2sb };
 
 const std::map<std::string, Input>& inputs();
 std::string to_string(Input input);
 Input parse_input(const std::string& name);
 bool uses_pivot(Input input);
+// Whether x_t is no x0 with noise, but on a bridge from x0 to picture(y).
+bool is_bridge(Input input);
 // Channels beside the image's own: 0, or as many again.
 int64_t side_channels(Input input, int64_t image_channels);
 
-// y enters as picture(y), an image of the size of x.
+// y enters as picture(y), an image of the size of x. The query of a bridge is x_t as it is, at the
+// noise level that its network is told.
 Query make_query(Input input, const Problem& problem, const Tensor& x_t, const Coefficients& c);
 
 // The two questions an exact prior is asked.

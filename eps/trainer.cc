@@ -265,6 +265,7 @@ BandSums::Means validation_loss(const Checkpoint& model,
   for (int64_t chunk = ranks.rank(); chunk < chunks; chunk += ranks.size()) {
     const int64_t first = chunk * batch, count = std::min(batch, images - first);
     for (int64_t i = 0; i < bands(); ++i) {
+      if (band(i).low >= held_out.sigma_max()) continue;
       const TrainingBatch drawn = held_out.draw_in_band(first, count, band(i));
       const Tensor mean = denoise(model.network, preconditioning, drawn.query);
       const Tensor variance = drawn.query.sigma.square().flatten();

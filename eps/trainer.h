@@ -93,7 +93,8 @@ class Trainer {
 
 // The mean over a held-out set of (sigma^2 + sigma_data^2) / (sigma sigma_data)^2 |D - x0|^2 per
 // pixel, EDM's loss whatever the preconditioning, for sigma log-uniform in each band. The same
-// images, operators and noise at every call.
+// images, operators and noise at every call. Bands above a bridge's largest sigma stay empty, and
+// the band that it cuts holds what is below.
 BandSums::Means validation_loss(const Checkpoint& model,
                                 const BatchSource& held_out,
                                 int64_t images,

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
+#include "eps/bridge.h"
 #include "eps/io/image.h"
 #include "eps/operators/partition.h"
 #include "eps/schedule.h"
@@ -129,14 +131,26 @@ TrainingBatch BatchSource::finish(Drawn& drawn,
                                   const std::function<Tensor(Rng&)>& draw_sigma) const {
   const Tensor& x0 = drawn.x0;
   const Tensor sigma = draw_sigma(drawn.rng).to(x0.options());
-  const Tensor x_t = x0 + sigma * drawn.rng.normal(x0.sizes().vec(), x0.options());
-  return {make_query(options_.input, pose(drawn, first), x_t, edm().at(sigma)), x0};
+  const Tensor n = drawn.rng.normal(x0.sizes().vec(), x0.options());
+  const Problem problem = pose(drawn, first);
+  const Input input = options_.input;
+  const Tensor x_t = is_bridge(input)
+                         ? on_bridge(bridge_of(input), x0, problem.A->picture(problem.y), sigma, n)
+                         : x0 + sigma * n;
+  return {make_query(input, problem, x_t, edm().at(sigma)), x0};
+}
+
+double BatchSource::sigma_max() const {
+  return is_bridge(options_.input) ? bridge_of(options_.input).sigma_max()
+                                   : std::numeric_limits<double>::infinity();
 }
 
 TrainingBatch BatchSource::draw(int64_t first, int64_t count) const {
   const c10::NoGradGuard no_grad;
   Drawn drawn = draw_images(first, count);
   return finish(drawn, first, [&](Rng& rng) {
+    if (is_bridge(options_.input))
+      return bridge_of(options_.input).sigma(1 - rng.uniform({count, 1, 1, 1}));
     return (rng.normal({count, 1, 1, 1}) * options_.p_std + options_.p_mean).exp();
   });
 }
@@ -144,7 +158,8 @@ TrainingBatch BatchSource::draw(int64_t first, int64_t count) const {
 TrainingBatch BatchSource::draw_in_band(int64_t first, int64_t count, const Range& sigma) const {
   const c10::NoGradGuard no_grad;
   Drawn drawn = draw_images(first, count);
-  const Range logs{std::log(sigma.low), std::log(sigma.high)};
+  const Range logs{std::log(std::min(sigma.low, sigma_max())),
+                   std::log(std::min(sigma.high, sigma_max()))};
   return finish(drawn, first, [&](Rng& rng) { return draw_in(logs, drawn.x0, rng).exp(); });
 }
 

@@ -18,7 +18,7 @@ struct BatchOptions {
   std::vector<std::string> tasks =
       {};  // operator specs, one drawn for each image; none for a prior
   Range sigma_y = {0.05, 0.05};
-  double p_mean = -1.2;  // ln sigma ~ N(p_mean, p_std^2)
+  double p_mean = -1.2;  // ln sigma ~ N(p_mean, p_std^2); bridges draw t ~ U(0, 1] instead
   double p_std = 1.2;
   bool flip = true;
   uint64_t seed = 0;
@@ -35,7 +35,8 @@ class BatchSource {
   BatchSource(const Dataset& data, const BatchOptions& options, at::Device device);
 
   // The images at these positions, in an order of their own, with noise levels drawn from
-  // p(sigma), or log-uniformly from a band.
+  // p(sigma), or log-uniformly from a band: from what of it is below sigma_max(), or else at
+  // sigma_max() itself.
   TrainingBatch draw(int64_t first, int64_t count) const;
   TrainingBatch draw_in_band(int64_t first, int64_t count, const Range& sigma) const;
   // The same images as problems, without noise levels: for previews.
@@ -44,6 +45,9 @@ class BatchSource {
     Tensor x0;
   };
   Posed pose(int64_t first, int64_t count) const;
+
+  // The largest noise level there is: that of the bridge's end; infinity for other inputs.
+  double sigma_max() const;
 
   const BatchOptions& options() const { return options_; }
   int64_t images() const { return data_.size(); }

@@ -67,8 +67,10 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("fit", c.fit, "How images get that size: crop or resize", false);
   visit("flip", c.flip, "Mirror half of the images", false);
   visit("strict", c.strict, "Stop at an image that cannot be read instead of skipping it", true);
-  visit(
-      "input", c.input, "What the network sees: prior, palette, pivot, pivot_sigma or eps", false);
+  visit("input",
+        c.input,
+        "What the network sees: prior, palette, pivot, pivot_sigma, eps, indi or i2sb",
+        false);
   visit("tasks", c.tasks, "Tasks or operator specs; several: one network for all", false);
   visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
   visit("start", c.start, "Checkpoint to start from: any that eps convert reads", false);
@@ -88,7 +90,7 @@ void for_each_field(Config& c, Visit&& visit) {
         c.loss,
         "Error measured on the network's answer or the image: network or image",
         false);
-  visit("p_mean", c.p_mean, "Mean of ln sigma", false);
+  visit("p_mean", c.p_mean, "Mean of ln sigma; indi and i2sb draw t uniformly instead", false);
   visit("p_std", c.p_std, "Standard deviation of ln sigma", false);
   visit("images", c.images, "Images to train on", true);
   visit("batch", c.batch, "Images a step, over all processes", false);

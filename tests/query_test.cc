@@ -94,6 +94,13 @@ TEST(Query, ShowsWhatTheInputSays) {
   const Query sigma = make_query(Input::pivot_sigma, problem, x_t, c);
   const Tensor deviation = mask * std::sqrt(1 / 100.25) + (1 - mask) * 2;
   EXPECT_TRUE(sigma.side.allclose((deviation.log() / 4).expand(shape), 1e-12));
+  // A bridge's x_t is no multiple of x0 with noise: it stays as it is on every schedule.
+  for (const Input input : {Input::indi, Input::i2sb}) {
+    const Query bridge = make_query(input, problem, x_t, vp_linear().at(scalar(0.5)));
+    EXPECT_TRUE(bridge.x.equal(x_t));
+    EXPECT_FALSE(bridge.A || bridge.side.defined() || uses_pivot(input));
+    EXPECT_EQ(side_channels(input, 3), 0);
+  }
 }
 
 TEST(Query, NamesItsInputs) {
@@ -103,7 +110,7 @@ TEST(Query, NamesItsInputs) {
   }
   EXPECT_EQ(error_of([] { parse_input("pallete"); }),
             "unknown input \"pallete\" (did you mean \"palette\"?); wanted prior, palette, pivot, "
-            "pivot_sigma or eps");
+            "pivot_sigma, eps, indi or i2sb");
 }
 
 // All ways p can be had, on every kind of basis.

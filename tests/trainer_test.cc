@@ -210,12 +210,17 @@ TEST(Training, AWarmStartAnswersAsThePretrainedNetwork) {
   Session prior(config, data);
   prior.steps(20);
   write_checkpoint(folder.file("prior.safetensors"), prior.trainer.average());
-  for (const char* input : {"palette", "pivot", "pivot_sigma", "eps"}) {
+  for (const auto& [input, channels] : {std::pair{"palette", 6},
+                                        {"pivot", 3},
+                                        {"pivot_sigma", 6},
+                                        {"eps", 6},
+                                        {"indi", 3},
+                                        {"i2sb", 3}}) {
     config = tuned_from(folder.file("prior.safetensors"), input);
     Session tuned(config, data);
     const TrainingBatch batch = tuned.source.draw(0, 4);
     const Checkpoint old = prior.trainer.average(), fresh = tuned.trainer.average();
-    EXPECT_EQ(fresh.network.config().in_channels, std::string(input) == "pivot" ? 3 : 6);
+    EXPECT_EQ(fresh.network.config().in_channels, channels);
     Query bare{batch.query.x, batch.query.sigma};
     bare.labels = batch.query.labels;
     EXPECT_TRUE(identical(denoise(fresh.network, fresh.preconditioning, batch.query),
