@@ -158,7 +158,8 @@ Task find_task(const std::string& name) {
     const std::string spec = "inpaint_random:missing=" + std::to_string(percent / 100.0);
     return {spec, spec};
   }
-  if (operators().count(Spec::parse(name).name())) return {name, name};
+  const std::string first = split(split(name, kAnd)[0], kThen)[0];
+  if (operators().count(Spec::parse(first).name())) return {name, name};
   auto known = names(tasks());
   for (const auto& other : names(operators())) known.push_back(other);
   fail("unknown task \"", name, "\"", suggestion(name, known), "; see eps list tasks");

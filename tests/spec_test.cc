@@ -66,7 +66,8 @@ TEST(Task, ThePapersTasksDrawOnAnyImage) {
                                           "motion_deblurring",
                                           "random_inpainting_95",
                                           "super_resolution_16x",
-                                          "random_inpainting_80"};
+                                          "random_inpainting_80",
+                                          "grey | super_resolution:factor=4"};
   for (const auto& name : names) {
     Rng rng(0, 2);
     const Task task = find_task(name);
