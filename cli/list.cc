@@ -3,6 +3,7 @@
 
 #include "cli/verbs.h"
 #include "eps/dataset.h"
+#include "eps/method.h"
 #include "eps/sampler.h"
 #include "eps/task.h"
 
@@ -22,6 +23,40 @@ void list_datasets() {
   fmt::print("datasets (a folder of images, an EDM archive .zip, or synthetic:key=value,...)\n");
   fmt::print("  {:<20} shapes and textures, drawn on the spot\n", "synthetic");
   print_fields(synthetic_fields());
+}
+
+// "1 evaluation, 2.5 VJPs": what a sample costs by default, in so many parts.
+std::string cost_of(const Method& method, double parts) {
+  const Cost cost = measured_cost(choose_method(method.name));
+  std::string text;
+  const auto add = [&](int64_t count, const char* name) {
+    if (count == 0) return;
+    const double each = static_cast<double>(count) / parts;
+    text +=
+        fmt::format("{}{:.4g} {}{}", text.empty() ? "" : ", ", each, name, each == 1 ? "" : "s");
+  };
+  add(cost.evaluations, "evaluation");
+  add(cost.vjps, "VJP");
+  add(cost.solves, "solve");
+  return text;
+}
+
+// By its steps, where it has any.
+std::string cost_of(const Method& method) {
+  const Spec options = choose_method(method.name).options;
+  if (!options.has("steps")) return "a sample: " + cost_of(method, 1);
+  return "a step: " + cost_of(method, static_cast<double>(options.integer("steps", 1, 1000000)));
+}
+
+void list_methods() {
+  fmt::print("methods (name:key=value,...; a task may have values of its own)\n");
+  for (const auto& [name, method] : methods()) {
+    fmt::print("  {:<20} {}\n", name, method.summary);
+    fmt::print(
+        "  {:<20} network for the input {}; {}\n", "", to_string(method.input), cost_of(method));
+    print_fields(method.fields);
+    for (const auto& [task, values] : method.tasks) fmt::print("    {:<22} {}\n", task, values);
+  }
 }
 
 void list_operators() {
@@ -56,13 +91,15 @@ void list_solvers() {
 void add_list(CLI::App& app) {
   const auto kind = std::make_shared<std::string>();
   static const std::map<std::string, void (*)()> kinds = {{"datasets", list_datasets},
+                                                          {"methods", list_methods},
                                                           {"operators", list_operators},
                                                           {"tasks", list_tasks},
                                                           {"schedules", list_schedules},
                                                           {"solvers", list_solvers}};
   auto* verb = app.add_subcommand("list", "Everything registered, by name");
-  verb->add_option(
-          "KIND", *kind, "datasets, operators, tasks, schedules or solvers; all without it")
+  verb->add_option("KIND",
+                   *kind,
+                   "datasets, methods, operators, tasks, schedules or solvers; all without it")
       ->check(CLI::IsMember(&kinds));
   verb->callback([kind] {
     for (const auto& [name, print] : kinds)

@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   eps::cli::add_denoise(app);
   eps::cli::add_list(app);
   eps::cli::add_operator(app);
+  eps::cli::add_run(app);
   eps::cli::add_runs(app);
   eps::cli::add_sample(app);
   eps::cli::add_train(app);

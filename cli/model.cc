@@ -29,9 +29,8 @@ int64_t parse_label(const std::string& text) {
 
 }  // namespace
 
-void add_model_options(CLI::App& verb, ModelOptions& options) {
-  verb.add_option("MODEL", options.path, "Network: any checkpoint that eps convert reads")
-      ->required();
+void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name) {
+  verb.add_option(name, options.path, "Network: any checkpoint that eps convert reads")->required();
   verb.add_option("--device", options.device, "auto, cpu, cuda or cuda:K")->capture_default_str();
   verb.add_option(
           "--dtype", options.dtype, "Arithmetic of the network: auto, float32, bfloat16 or float16")
@@ -39,15 +38,19 @@ void add_model_options(CLI::App& verb, ModelOptions& options) {
       ->capture_default_str();
 }
 
-Checkpoint load_model(const ModelOptions& options) {
+Checkpoint load_model(const ModelOptions& options, Input wanted, const std::string& asker) {
   const at::Device device = parse_device(options.device);
   prepare_device(device);
   Checkpoint model = checkpoint_from(read_any_checkpoint(options.path), options.path);
-  check(model.input == Input::prior,
+  check(model.input == wanted,
         options.path,
         ": a network for the input ",
         to_string(model.input),
-        ", which wants a measurement; this verb asks networks for the input prior");
+        "; ",
+        asker,
+        " wants one for the input ",
+        to_string(wanted),
+        wanted == Input::prior ? "" : " (eps train --input " + to_string(wanted) + ")");
   model.network.to(device, parse_dtype(options.dtype, device, model.use_fp16));
   model.preconditioning = model.preconditioning.on(device);
   return model;

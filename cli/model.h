@@ -14,12 +14,15 @@ struct ModelOptions {
   std::string dtype = "auto";
 };
 
-// MODEL, --device and --dtype.
-void add_model_options(CLI::App& verb, ModelOptions& options);
+// The network's file under this name (MODEL, --model), --device and --dtype.
+void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name = "MODEL");
 
 // The network on its device in its dtype; any format that eps convert reads. The dtype auto is what
-// the checkpoint was made for on a GPU, and float32 on a CPU.
-Checkpoint load_model(const ModelOptions& options);
+// the checkpoint was made for on a GPU, and float32 on a CPU. A network for another input is an
+// Error; `asker` is what wants it.
+Checkpoint load_model(const ModelOptions& options,
+                      Input wanted = Input::prior,
+                      const std::string& asker = "this verb");
 
 // "3", "0,5,2" or "labels.npy" as one-hot (N, label_dim) for `count` images, one label serving all;
 // undefined if the text is empty. Labels for a network that takes none are an Error.

@@ -1,6 +1,8 @@
 // Names of the files that verbs write: the extension chooses the format.
 #pragma once
 
+#include <filesystem>
+
 #include "eps/io/array.h"
 
 namespace eps::cli {
@@ -14,6 +16,25 @@ inline void check_output(const std::string& path, bool png_too) {
         ": can write ",
         png_too ? ".png, " : "",
         ".npy or .safetensors files");
+}
+
+// Refuses a folder that has something in it.
+inline void check_new_folder(const std::string& path) {
+  std::error_code unreadable;
+  const bool exists = std::filesystem::exists(path, unreadable);
+  check(!exists || (std::filesystem::is_directory(path, unreadable) &&
+                    std::filesystem::is_empty(path, unreadable) && !unreadable),
+        path,
+        ": exists; a new or an empty folder is wanted");
+}
+
+// Refuses a file in a folder that is not there. Empty: no file is wanted.
+inline void check_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  check(folder.empty() || std::filesystem::is_directory(folder),
+        path,
+        ": there is no folder ",
+        folder);
 }
 
 }  // namespace eps::cli

@@ -10,6 +10,7 @@ void add_dataset(CLI::App& app);
 void add_denoise(CLI::App& app);
 void add_list(CLI::App& app);
 void add_operator(CLI::App& app);
+void add_run(CLI::App& app);
 void add_runs(CLI::App& app);
 void add_sample(CLI::App& app);
 void add_train(CLI::App& app);

@@ -88,9 +88,32 @@ TEST(TrainingRun, LeavesAllThatIsPromised) {
   const Outcome sampled = run_program(
       EPS_PROGRAM, "sample " + run + "/network.safetensors --out " + folder.file("a.png"));
   EXPECT_EQ(sampled.status, 2);
-  EXPECT_NE(sampled.output.find("a network for the input eps, which wants a measurement"),
-            std::string::npos)
+  EXPECT_NE(
+      sampled.output.find("a network for the input eps; this verb wants one for the input prior"),
+      std::string::npos)
       << sampled.output;
+}
+
+// A network of a bridge from the first image to the table of runs.
+TEST(TrainingRun, TrainsBridges) {
+  const Folder folder;
+  for (const char* input : {"indi", "i2sb"}) {
+    const std::string run = folder.file(input);
+    const Outcome outcome =
+        eps_train("--out " + run + kTiny + "--images 64 --preview-every 64 --input " + input);
+    ASSERT_EQ(outcome.status, 0) << outcome.output;
+    EXPECT_EQ(to_string(read_checkpoint(run + "/network.safetensors").input), input);
+    EXPECT_TRUE(std::filesystem::exists(run + "/preview-000000000064.png"));
+    const json bands = lines_of(run + "/log.jsonl").back()["validation_loss_by_sigma"];
+    EXPECT_GT(bands["0.1-0.3"].get<double>(), 0);
+    EXPECT_TRUE(bands["1-3"].is_null());
+    const Outcome table = run_program(EPS_PROGRAM, "runs " + run);
+    EXPECT_NE(table.output.find(std::string(" | ") + input + " | edm | 64 | "), std::string::npos)
+        << table.output;
+  }
+  EXPECT_NE(eps_train("--out " + folder.file("none") + " --input indi")
+                .output.find("the input indi wants a task"),
+            std::string::npos);
 }
 
 TEST(TrainingRun, ResumedEqualsUninterrupted) {

@@ -1,0 +1,301 @@
+// eps run: degrades clean images as a task does, and lets one method restore them.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/model.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "eps/dataset.h"
+#include "eps/io/array.h"
+#include "eps/io/file.h"
+#include "eps/io/image.h"
+#include "eps/method.h"
+#include "eps/metrics/psnr.h"
+#include "eps/network_denoiser.h"
+#include "eps/task.h"
+
+namespace eps::cli {
+namespace {
+
+struct Options {
+  std::string method, task, images, labels, out;
+  ModelOptions model;
+  double sigma_y = 0.05;
+  int64_t samples = 4, steps = 0, count = 0, batch = 16, vjp_batch = 64;
+  uint64_t seed = 0;
+};
+
+// What the streams of random numbers are for.
+enum Purpose : uint64_t { kOperator, kMeasurement, kSample };
+
+// Everything a run makes, on the CPU in float32.
+struct Results {
+  Tensor truth;                              // (N, C, H, W)
+  Tensor measurement;                        // (N, ...)
+  Tensor picture;                            // the measurement as an image, (N, C, H, W)
+  Tensor samples;                            // (S, N, C, H, W)
+  std::map<std::string, Tensor> parameters;  // of the operators, (N, ...)
+  Cost cost;
+  double seconds = 0;
+};
+
+MethodChoice method_of(const Options& o) {
+  std::string spec = o.method;
+  if (o.steps > 0) {
+    check(!Spec::parse(spec).has("steps"),
+          "--steps ",
+          o.steps,
+          ": ",
+          o.method,
+          " says its steps already");
+    const bool has_options = spec.find(':') < spec.size() - 1;
+    if (!has_options && spec.back() != ':') spec += ':';
+    spec += (has_options ? ",steps=" : "steps=") + std::to_string(o.steps);
+  }
+  return choose_method(spec, o.task);
+}
+
+// Clean images of the network's size, float32 in [-1, 1].
+Dataset read_images(const Options& o, const UNetConfig& network) {
+  Dataset data;
+  if (!is_array_path(o.images)) {
+    data = read_dataset(
+        {o.images},
+        {.size = network.img_resolution,
+         .channels = network.img_channels,
+         .limit = o.count,
+         .report = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; }});
+  } else {
+    data.name = o.images;
+    data.images = read_array(o.images);
+    if (data.images.dim() == 3) data.images = data.images.unsqueeze(0);
+    check(data.images.dim() == 4,
+          o.images,
+          ": images are N x C x H x W, got ",
+          to_string(data.images.sizes()));
+    if (o.count > 0) data.images = data.images.slice(0, 0, o.count);
+  }
+  if (data.images.scalar_type() == at::kByte) data.images = from_uint8(data.images);
+  check(data.size() > 0, o.images, ": no images");
+  check(data.images.size(1) == network.img_channels &&
+            data.images.size(2) == network.img_resolution &&
+            data.images.size(3) == network.img_resolution,
+        o.images,
+        ": the network takes images of ",
+        network.img_channels,
+        " x ",
+        network.img_resolution,
+        " x ",
+        network.img_resolution,
+        ", got ",
+        to_string(data.images.sizes().slice(1)));
+  require_finite(data.images, o.images);
+  const double low = data.images.min().item<double>(), high = data.images.max().item<double>();
+  check(low >= -1.01 && high <= 1.01,
+        o.images,
+        ": images are wanted in [-1, 1], found values from ",
+        low,
+        " to ",
+        high);
+  data.images = data.images.to(at::kFloat);
+  return data;
+}
+
+Tensor labels_of(const Options& o, const Checkpoint& model, const Dataset& data) {
+  const int64_t classes = model.network.config().label_dim;
+  if (!o.labels.empty() || classes == 0) return parse_labels(o.labels, model, data.size());
+  check(data.label_dim == classes,
+        o.images,
+        ": the network wants the labels of ",
+        classes,
+        " classes, the images have ",
+        data.label_dim,
+        "; --labels gives them");
+  return data.labels.dim() == 1 ? at::one_hot(data.labels, classes).to(at::kFloat) : data.labels;
+}
+
+// A network may be asked for what it never saw; that is worth a word.
+void warn_of_new_task(const Options& o, const Provenance& trained) {
+  if (trained.tasks.empty()) return;
+  std::string known;
+  bool seen = false;
+  for (const auto& task : trained.tasks) {
+    known += (known.empty() ? "" : ", ") + task;
+    const Task spec = find_task(task);
+    const std::string asked = find_task(o.task).test;
+    seen = seen || asked == spec.test || asked == spec.train;
+  }
+  if (!seen)
+    std::cerr << "eps: warning: " << o.model.path << " was trained for " << known << ", not for "
+              << o.task << '\n';
+  const Range range = Spec::parse("sigma_y:value=" + trained.sigma_y).range("value", 0, 1e6);
+  if (o.sigma_y < range.low || o.sigma_y > range.high)
+    std::cerr << "eps: warning: " << o.model.path << " was trained for measurement noise of "
+              << trained.sigma_y << ", not " << o.sigma_y << '\n';
+}
+
+// Image n has the operator, noise and samples of its own streams, whatever the batch it is in.
+Results restore(const Options& o, const MethodChoice& choice, const Checkpoint& model) {
+  const Dataset data = read_images(o, model.network.config());
+  const Tensor labels = labels_of(o, model, data);
+  const NetworkDenoiser denoiser(model);
+  const at::Device device = model.network.device();
+  const Draw draw = parse_operator(find_task(o.task).test);
+  Progress progress("evaluations", measured_cost(choice).evaluations * data.size() * o.samples);
+  Results results;
+  results.truth = data.images;
+  std::vector<Tensor> measurements, pictures;
+  std::map<std::string, std::vector<Tensor>> parameters;
+  std::vector<std::vector<Tensor>> samples(static_cast<size_t>(o.samples));
+  const auto start = std::chrono::steady_clock::now();
+  for (int64_t begin = 0; begin < data.size(); begin += o.batch) {
+    const int64_t end = std::min(begin + o.batch, data.size());
+    std::vector<uint64_t> numbers;
+    for (int64_t i = begin; i < end; ++i) numbers.push_back(static_cast<uint64_t>(i));
+    const Tensor x0 = data.images.slice(0, begin, end).to(device, at::kDouble);
+    Rng for_operator(derive_seed(o.seed, kOperator), numbers);
+    Rng for_noise(derive_seed(o.seed, kMeasurement), numbers);
+    Problem problem = observe(draw(x0, for_operator), x0, scalar(o.sigma_y), for_noise);
+    if (labels.defined()) problem.labels = labels.slice(0, begin, end).to(device);
+    for (int64_t k = 0; k < o.samples; ++k) {
+      Rng rng(derive_seed(o.seed, kSample, static_cast<uint64_t>(k)), numbers);
+      const Samples drawn =
+          sample_posterior(choice,
+                           denoiser,
+                           problem,
+                           x0.sizes().vec(),
+                           rng,
+                           {.vjp_batch = o.vjp_batch,
+                            .on_evaluation = [&](int64_t images) { progress.advance(images); }});
+      samples[static_cast<size_t>(k)].push_back(drawn.images.to(at::kCPU, at::kFloat));
+      results.cost.evaluations += drawn.cost.evaluations;
+      results.cost.vjps += drawn.cost.vjps;
+      results.cost.solves += drawn.cost.solves;
+    }
+    measurements.push_back(problem.y.to(at::kCPU, at::kFloat));
+    pictures.push_back(problem.A->picture(problem.y).to(at::kCPU, at::kFloat));
+    // One for each image, also where one serves all.
+    for (const auto& [name, value] : problem.A->parameters()) {
+      Shape shape = value.sizes().vec();
+      shape[0] = end - begin;
+      parameters[name].push_back(value.expand(shape).to(at::kCPU));
+    }
+  }
+  results.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  results.measurement = at::cat(measurements);
+  results.picture = at::cat(pictures);
+  for (const auto& [name, values] : parameters) results.parameters[name] = at::cat(values);
+  std::vector<Tensor> rows;
+  for (const auto& row : samples) rows.push_back(at::cat(row));
+  results.samples = at::stack(rows);
+  return results;
+}
+
+// Columns are images; rows are the image, its measurement, samples, and the mean of all samples.
+Tensor sheet(const Results& results) {
+  constexpr int64_t kMostImages = 16, kMostSamples = 4;
+  const int64_t images = std::min(results.truth.size(0), kMostImages);
+  const int64_t samples = results.samples.size(0);
+  std::vector<Tensor> rows = {results.truth, results.picture};
+  for (int64_t k = 0; k < std::min(samples, kMostSamples); ++k) rows.push_back(results.samples[k]);
+  if (samples > 1) rows.push_back(results.samples.mean(0));
+  for (Tensor& row : rows) row = to_uint8(row.slice(0, 0, images));
+  return image_grid(at::cat(rows), images);
+}
+
+nlohmann::ordered_json report(const Options& o,
+                              const MethodChoice& choice,
+                              const Results& results) {
+  nlohmann::ordered_json options = nlohmann::ordered_json::object();
+  for (const auto& field : choice.method.fields)
+    if (choice.options.has(field.name)) options[field.name] = choice.options.text(field.name);
+  const auto drawn = static_cast<double>(results.samples.size(0) * results.samples.size(1));
+  const auto mean = [](const Tensor& values) { return values.mean().item<double>(); };
+  return {{"method", choice.method.name},
+          {"options", options},
+          {"task", o.task},
+          {"operator", find_task(o.task).test},
+          {"sigma_y", o.sigma_y},
+          {"seed", o.seed},
+          {"images", results.samples.size(1)},
+          {"samples", results.samples.size(0)},
+          {"psnr_of_samples", mean(psnr(results.samples, results.truth))},
+          {"psnr_of_mean", mean(psnr(results.samples.mean(0), results.truth))},
+          {"evaluations_per_sample", static_cast<double>(results.cost.evaluations) / drawn},
+          {"vjps_per_sample", static_cast<double>(results.cost.vjps) / drawn},
+          {"solves_per_sample", static_cast<double>(results.cost.solves) / drawn},
+          {"seconds", results.seconds}};
+}
+
+void run(const Options& o) {
+  const MethodChoice choice = method_of(o);
+  parse_operator(find_task(o.task).test);
+  check_new_folder(o.out);
+  const Checkpoint model =
+      load_model(o.model, choice.method.input, "the method " + choice.method.name);
+  warn_of_new_task(o, model.provenance);
+  const Results results = restore(o, choice, model);
+  const auto words = report(o, choice, results);
+  std::filesystem::create_directories(o.out);
+  const auto path = [&](const std::string& name) { return o.out + "/" + name; };
+  write_array(path("samples.npy"), results.samples);
+  write_array(path("truth.npy"), results.truth);
+  write_array(path("measurement.npy"), results.measurement);
+  for (const auto& [name, value] : results.parameters) write_array(path(name + ".npy"), value);
+  write_png(path("sheet.png"), sheet(results));
+  write_file_atomically(path("run.json"), words.dump(2) + "\n");
+  fmt::print(
+      "{}: {} images, {} samples each; PSNR of a sample {:.2f} dB, of their mean {:.2f} dB; "
+      "{:g} evaluations, {:g} VJPs, {:g} solves a sample; {:.1f} s\n",
+      choice.method.name,
+      results.samples.size(1),
+      results.samples.size(0),
+      words["psnr_of_samples"].get<double>(),
+      words["psnr_of_mean"].get<double>(),
+      words["evaluations_per_sample"].get<double>(),
+      words["vjps_per_sample"].get<double>(),
+      words["solves_per_sample"].get<double>(),
+      results.seconds);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  const auto o = std::make_shared<Options>();
+  auto* verb = app.add_subcommand(
+      "run", "Degrade clean images as a task does, and restore them with a method");
+  verb->add_option("METHOD", o->method, "dps, or dps:scale=3,steps=100; see eps list methods")
+      ->required();
+  add_model_options(*verb, o->model, "--model");
+  verb->add_option("--task", o->task, "Task or operator; see eps list tasks")->required();
+  verb->add_option("--images", o->images, "Clean images: a folder, an EDM .zip, or .npy in [-1, 1]")
+      ->required();
+  verb->add_option("--out", o->out, "Folder to write, new or empty")->required();
+  const CLI::Range count(1, 1000000);
+  verb->add_option("--samples", o->samples, "Samples per image")
+      ->check(count)
+      ->capture_default_str();
+  verb->add_option("--steps", o->steps, "Steps of the method, instead of its own")->check(count);
+  verb->add_option("--seed", o->seed, "Seed of operators, noise and samples")
+      ->capture_default_str();
+  verb->add_option("--sigma-y", o->sigma_y, "Measurement noise")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--count", o->count, "Only the first so many images")->check(count);
+  verb->add_option(
+      "--labels", o->labels, "Class labels, instead of the data's: 3, or 0,5,2, or an array");
+  verb->add_option("--batch", o->batch, "Images in memory together")
+      ->check(count)
+      ->capture_default_str();
+  verb->add_option("--vjp-batch", o->vjp_batch, "Images whose derivatives are in memory together")
+      ->check(count)
+      ->capture_default_str();
+  verb->callback([o] { run(*o); });
+}
+
+}  // namespace eps::cli
