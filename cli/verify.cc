@@ -7,6 +7,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "cli/method_table.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "eps/io/file.h"
 
@@ -15,6 +17,7 @@ namespace {
 
 struct Options {
   uint64_t seed = 1;
+  bool methods = false;
   std::string json;
 };
 
@@ -110,7 +113,13 @@ void add_verify(CLI::App& app) {
                                   "Prove the mathematics on this machine; exit 1 if a claim fails");
   verb->add_option("--seed", options->seed, "Seed of the simulations")->capture_default_str();
   verb->add_option("--json", options->json, "Also write the rows to this file");
-  verb->callback([options] { run(*options); });
+  verb->add_flag("--methods",
+                 options->methods,
+                 "Instead: every method against posteriors that are known in closed form");
+  verb->callback([options] {
+    check_folder_of(options->json);
+    options->methods ? print_method_table(options->seed, options->json) : run(*options);
+  });
 }
 
 }  // namespace eps::cli

@@ -2,13 +2,9 @@
 // error.
 #include "eps/verify.h"
 
-#include <ATen/Parallel.h>
-
-#include <atomic>
-#include <mutex>
-
 #include "eps/contract.h"
 #include "eps/operators.h"
+#include "eps/ordered_jobs.h"
 #include "eps/priors/stationary.h"
 #include "eps/sampler.h"
 #include "eps/spectrum.h"
@@ -20,7 +16,7 @@ namespace {
 const double kStandardErrors = 5;
 const double kSigmaY = 0.05;
 
-using Report = std::function<void(const VerifyRow&)>;
+using Rows = Report<VerifyRow>;
 
 // Every registered operator once; those that read a file get a parameter of the same kind from
 // memory.
@@ -59,10 +55,7 @@ MomentTest posterior_moments(const Problem& problem,
   return test_moments(samples, posterior.mean(), posterior.covariance());
 }
 
-void verify_operator(const std::string& spec,
-                     const Draw& draw,
-                     uint64_t seed,
-                     const Report& report) {
+void verify_operator(const std::string& spec, const Draw& draw, uint64_t seed, const Rows& report) {
   const Shape image{1, spec == "grey" ? 3 : 1, 8, 8};  // colour where the operator is about colour
   Rng rng(seed);
   const Operator A = draw(at::empty(image, at::kDouble), rng);
@@ -93,7 +86,7 @@ void verify_operator(const std::string& spec,
 void verify_sampler(const std::string& solver,
                     const std::string& schedule,
                     uint64_t seed,
-                    const Report& report) {
+                    const Rows& report) {
   const Shape image{1, 1, 8, 8};
   const Mixture prior = example_mixture({1, 8, 8}, 2, seed);
   Rng rng(seed);
@@ -119,7 +112,7 @@ void verify_sampler(const std::string& solver,
 
 // 64 x 64 x 3: a stationary Gaussian prior, exact per frequency. Whitened by the posterior
 // spectrum, samples must be white noise.
-void verify_image(const std::string& spec, uint64_t seed, const Report& report) {
+void verify_image(const std::string& spec, uint64_t seed, const Rows& report) {
   const int64_t count = 24, side = 64;
   const Stationary prior(at::full({3, 1, 1}, 0.1).expand({3, side, side}),
                          natural_spectrum(side, side));
@@ -144,32 +137,6 @@ void verify_image(const std::string& spec, uint64_t seed, const Report& report) 
   report({"images", subject, "post cov", covariance_z, kStandardErrors});
 }
 
-// Runs the jobs side by side, each on one thread: their tensors are too small to share out. Rows
-// are reported in the order of the jobs, each as soon as all before it are there.
-std::vector<VerifyRow> run_in_order(const std::vector<std::function<void(const Report&)>>& jobs,
-                                    const Report& report) {
-  std::vector<std::vector<VerifyRow>> done(jobs.size());
-  std::vector<bool> finished(jobs.size(), false);
-  std::vector<VerifyRow> rows;
-  std::atomic<size_t> next{0};
-  size_t reported = 0;
-  std::mutex mutex;
-  at::parallel_for(0, at::get_num_threads(), 1, [&](int64_t, int64_t) {
-    for (size_t job; (job = next++) < jobs.size();) {
-      jobs[job]([&](const VerifyRow& row) { done[job].push_back(row); });
-      const std::lock_guard lock(mutex);
-      finished[job] = true;
-      for (; reported < jobs.size() && finished[reported]; ++reported) {
-        for (const auto& row : done[reported]) {
-          rows.push_back(row);
-          if (report) report(row);
-        }
-      }
-    }
-  });
-  return rows;
-}
-
 }  // namespace
 
 const std::vector<std::pair<std::string, std::string>>& verify_claims() {
@@ -189,21 +156,20 @@ const std::vector<std::pair<std::string, std::string>>& verify_claims() {
   return claims;
 }
 
-std::vector<VerifyRow> verify(uint64_t seed, const Report& report) {
-  std::vector<std::function<void(const Report&)>> jobs;
+std::vector<VerifyRow> verify(uint64_t seed, const Rows& report) {
+  std::vector<std::function<void(const Rows&)>> jobs;
   for (const auto& [spec, draw] : subjects())
-    jobs.push_back([=, spec = spec, draw = draw](const Report& row) {
-      verify_operator(spec, draw, seed, row);
-    });
+    jobs.push_back(
+        [=, spec = spec, draw = draw](const Rows& row) { verify_operator(spec, draw, seed, row); });
   for (const auto& solver : solvers())
     for (const auto& [name, schedule] : schedules())
       jobs.push_back(
-          [=, name = name](const Report& row) { verify_sampler(solver, name, seed, row); });
+          [=, name = name](const Rows& row) { verify_sampler(solver, name, seed, row); });
   for (const std::string spec : {"blur_gaussian:std=0.75,size=11",
                                  "blur_motion:length=15,angle=30",
                                  "fourier_lines:acceleration=4"})
-    jobs.push_back([=](const Report& row) { verify_image(spec, seed, row); });
-  return run_in_order(jobs, report);
+    jobs.push_back([=](const Rows& row) { verify_image(spec, seed, row); });
+  return run_in_order<VerifyRow>(jobs, report);
 }
 
 }  // namespace eps
