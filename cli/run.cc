@@ -44,22 +44,6 @@ struct Results {
   double seconds = 0;
 };
 
-MethodChoice method_of(const Options& o) {
-  std::string spec = o.method;
-  if (o.steps > 0) {
-    check(!Spec::parse(spec).has("steps"),
-          "--steps ",
-          o.steps,
-          ": ",
-          o.method,
-          " says its steps already");
-    const bool has_options = spec.find(':') < spec.size() - 1;
-    if (!has_options && spec.back() != ':') spec += ':';
-    spec += (has_options ? ",steps=" : "steps=") + std::to_string(o.steps);
-  }
-  return choose_method(spec, o.task);
-}
-
 // Clean images of the network's size, float32 in [-1, 1].
 Dataset read_images(const Options& o, const UNetConfig& network) {
   Dataset data;
@@ -122,12 +106,12 @@ Tensor labels_of(const Options& o, const Checkpoint& model, const Dataset& data)
 // A network may be asked for what it never saw; that is worth a word.
 void warn_of_new_task(const Options& o, const Provenance& trained) {
   if (trained.tasks.empty()) return;
+  const std::string asked = find_task(o.task).test;
   std::string known;
   bool seen = false;
   for (const auto& task : trained.tasks) {
     known += (known.empty() ? "" : ", ") + task;
     const Task spec = find_task(task);
-    const std::string asked = find_task(o.task).test;
     seen = seen || asked == spec.test || asked == spec.train;
   }
   if (!seen)
@@ -233,7 +217,7 @@ nlohmann::ordered_json report(const Options& o,
 }
 
 void run(const Options& o) {
-  const MethodChoice choice = method_of(o);
+  const MethodChoice choice = choose_method(o.method, o.task, o.steps);
   parse_operator(find_task(o.task).test);
   check_new_folder(o.out);
   const Checkpoint model =

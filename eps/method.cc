@@ -2,7 +2,6 @@
 #include "eps/method.h"
 
 #include "eps/operators.h"
-#include "eps/priors/mixture.h"
 
 namespace eps {
 namespace {
@@ -51,8 +50,12 @@ bool register_method(Method method) {
   return true;
 }
 
-MethodChoice choose_method(const std::string& spec, const std::string& task) {
-  const Spec given = Spec::parse(spec);
+MethodChoice choose_method(const std::string& spec, const std::string& task, int64_t steps) {
+  Spec given = Spec::parse(spec);
+  if (steps > 0) {
+    check(!given.has("steps"), "steps ", steps, ": ", spec, " says its steps already");
+    given = given.with("steps", std::to_string(steps));
+  }
   const auto found = methods().find(given.name());
   if (found == methods().end()) {
     std::vector<std::string> names;

@@ -28,12 +28,15 @@ const std::map<std::string, Method>& methods();
 bool register_method(Method method);
 
 // A method with its options: "dps", or "dps:scale=3,steps=100". Values that are not given are those
-// for the task, if it has any, and the method's own otherwise.
+// for the task, if it has any, and the method's own otherwise. steps > 0 stands for its field
+// `steps`.
 struct MethodChoice {
   const Method& method;
   Spec options;
 };
-MethodChoice choose_method(const std::string& spec, const std::string& task = "");
+MethodChoice choose_method(const std::string& spec,
+                           const std::string& task = "",
+                           int64_t steps = 0);
 
 struct Samples {
   Tensor images;  // (N, C, H, W), float64

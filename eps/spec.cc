@@ -98,6 +98,12 @@ Spec Spec::parse(const std::string& text) {
   return spec;
 }
 
+Spec Spec::with(const std::string& key, const std::string& value) const {
+  Spec changed = *this;
+  changed.values_[key] = value;
+  return changed;
+}
+
 Spec Spec::resolve(const std::vector<Field>& fields) const {
   std::vector<std::string> names;
   for (const auto& field : fields) names.push_back(field.name);

@@ -25,6 +25,9 @@ class Spec {
 
   const std::string& name() const { return name_; }
 
+  // This spec with this value for a key, whatever it had.
+  Spec with(const std::string& key, const std::string& value) const;
+
   // This spec with defaults filled in; a key that is no field is an error.
   Spec resolve(const std::vector<Field>& fields) const;
 

@@ -43,22 +43,13 @@ Tensor red_diff(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& r
   return mu;
 }
 
-std::vector<Field> fields() {
-  std::vector<Field> levels = level_fields(1000);
-  for (Field& field : levels)
-    if (field.name == "sigma_min")
-      field = {
-          "sigma_min", "0.1", "the lowest; sigma_y/sqrt(lambda) is right: 0.1 for sigma_y = 0.05"};
-  return joined(levels,
-                {{"lambda", "0.25", "weight of the prior, per unit of sigma"},
-                 {"data_weight", "1", "weight of |y - A mu|^2/2"},
-                 {"lr", "0.1", "Adam's step"},
-                 {"decay", "0.2", "part of the steps over which lr falls to 0"}});
-}
-
 EPS_METHOD({.name = "red_diff",
             .summary = "one image of least energy by Adam, without spread (Mardani et al. 2024)",
-            .fields = fields(),
+            .fields = joined(with_defaults(level_fields(1000), {{"sigma_min", "0.1"}}),
+                             {{"lambda", "0.25", "weight of the prior, per unit of sigma"},
+                              {"data_weight", "1", "weight of |y - A mu|^2/2"},
+                              {"lr", "0.1", "Adam's step"},
+                              {"decay", "0.2", "part of the steps over which lr falls to 0"}}),
             .sample = red_diff});
 
 }  // namespace
