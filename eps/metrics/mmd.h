@@ -1,0 +1,24 @@
+// Maximum mean discrepancy between restorations and truths (Gretton et al. 2012).
+//
+//   MMD^2 = mean k(x_i, x_j) + mean k(y_i, y_j) - 2 mean k(x_i, y_j), i != j in the first two,
+//   k(u, v) = exp(-|u - v|^2 / (2 l^2)), l the median distance within the pooled sample.
+//
+// Each restoration x_i belongs to a truth y_i. With these pairs in the last mean (as the paper has
+// it) the number cannot fall below a floor of about -2 (1 - mean k) / N; without them it is
+// unbiased.
+#pragma once
+
+#include "eps/bootstrap.h"
+
+namespace eps {
+
+struct MmdStatistics {
+  Statistic paired;    // with the pairs (i, i) in the cross term, as in the paper
+  Statistic floor;     // what `paired` is when every restoration is its truth, at the same l
+  Statistic unpaired;  // without them
+};
+
+// samples: (S, N, ...), truth: (N, ...), N >= 3. One MMD per sample number, S of them averaged.
+MmdStatistics mmd(const Tensor& samples, const Tensor& truth);
+
+}  // namespace eps
