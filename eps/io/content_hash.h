@@ -1,0 +1,27 @@
+// A name for bytes: equal bytes have equal names, and others, but for bad luck, another.
+//
+// FNV-1a of 128 bits (Fowler, Noll and Vo): h becomes (h xor byte) (2^88 + 0x13b) mod 2^128 for
+// each byte. Chance collisions need some 2^64 files; it does not withstand someone who wants them.
+#pragma once
+
+#include "eps/core.h"
+
+namespace eps {
+
+// Of bytes that come in pieces: the hash of all of them in a row.
+class ContentHash {
+ public:
+  void add(std::string_view bytes);
+  std::string hex() const;  // 32 digits
+
+ private:
+  __extension__ typedef unsigned __int128 Word;
+
+  static constexpr Word word(uint64_t high, uint64_t low) { return Word{high} << 64 | low; }
+
+  Word hash_ = word(0x6c62272e07bb0142, 0x62b821756295c58d);
+};
+
+std::string content_hash(std::string_view bytes);
+
+}  // namespace eps
