@@ -1,0 +1,34 @@
+// Learned perceptual image patch similarity (Zhang et al. 2018), v0.1.
+//
+//   sum_l mean_p sum_c w_lc (u_lcp(x) - u_lcp(y))^2, u_l the features of layer l of a classifier,
+//   at each pixel p divided by their norm over the channels c
+#pragma once
+
+#include "eps/metrics/lpips_trunks.h"
+
+namespace eps {
+
+// A trunk's convolutions under torchvision's names (features.0.weight, ...) and the weights of its
+// layers (lin0.weight, or lin0.model.1.weight as they are published). What a classifier behind the
+// trunk needs is passed over.
+class Lpips {
+ public:
+  // Which net it is follows from the names. Missing tensors and wrong shapes are Errors that name
+  // the file, called `name`, and the tensor.
+  Lpips(const Safetensors& file, const std::string& name, at::Device device = at::kCPU);
+
+  const std::string& net() const { return trunk_.name; }  // "alex", "vgg" or "squeeze"
+
+  // Of each image: images and truth (N, 3 or 1, H, W), clipped to [-1, 1]; (N), float64 on the CPU.
+  Tensor operator()(const Tensor& images, const Tensor& truth) const;
+
+ private:
+  std::vector<Tensor> unit_features(const Tensor& images) const;
+
+  LpipsTrunk trunk_;
+  Weights weights_;           // of the trunk
+  std::vector<Tensor> lins_;  // (1, C, 1, 1) for each feature
+  Tensor shift_, scale_;      // of the scaling layer
+};
+
+}  // namespace eps
