@@ -1,10 +1,11 @@
-// eps convert: any checkpoint to .safetensors, and eps convert --show: what a checkpoint holds.
+// eps convert: any checkpoints to one .safetensors, and eps convert --show: what one holds.
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
+#include "eps/checkpoint.h"
 #include "eps/io/any_checkpoint.h"
 #include "eps/io/bytes.h"
 #include "eps/io/torch_storage.h"
@@ -16,26 +17,43 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct Options {
-  std::string input, output;
+  std::vector<std::string> files;  // all but the last are read, with --show the only one
+  std::string dtype;               // empty: as they are
   bool show = false, as_json = false;
 };
 
-void validate(const Options& options) {
-  if (options.show) {
-    check(options.output.empty(), "convert: --show writes no file, got ", options.output);
-    return;
-  }
-  check(!options.as_json, "convert: --json needs --show");
-  check(!options.output.empty(), "convert: the file to write is missing: eps convert IN OUT");
-  const fs::path output = options.output;
+std::vector<std::string> inputs(const Options& options) {
+  return {options.files.begin(), options.files.end() - (options.show ? 0 : 1)};
+}
+
+void check_output(const std::string& name) {
+  const fs::path output = name;
   check(output.extension() == ".safetensors",
         "convert: ",
-        options.output,
+        name,
         ": the name of the file to write must end in .safetensors");
   std::error_code ignored;  // what cannot be looked at is no folder
   const fs::path folder = output.has_parent_path() ? output.parent_path() : ".";
-  check(fs::is_directory(folder, ignored), "convert: ", options.output, ": no such folder");
-  check(!fs::is_directory(output, ignored), "convert: ", options.output, ": is a folder");
+  check(fs::is_directory(folder, ignored), "convert: ", name, ": no such folder");
+  check(!fs::is_directory(output, ignored), "convert: ", name, ": is a folder");
+}
+
+void validate(const Options& options) {
+  if (options.show) {
+    check(options.files.size() == 1,
+          "convert: --show takes one file and writes none, got ",
+          options.files.size());
+    check(options.dtype.empty(), "convert: --dtype is for a file to write, and --show writes none");
+  } else {
+    check(!options.as_json, "convert: --json needs --show");
+    check(options.files.size() >= 2,
+          "convert: the file to write is missing: eps convert IN... OUT");
+    check_output(options.files.back());
+  }
+  std::error_code ignored;  // what cannot be looked at is not there
+  for (const std::string& input : inputs(options)) {
+    check(fs::exists(input, ignored), "convert: ", input, ": no such file");
+  }
 }
 
 // The JSON object that a metadata text is, otherwise the text. Text from strangers may nest deeper
@@ -86,11 +104,18 @@ void print_table(const Safetensors& checkpoint) {
   }
 }
 
+at::ScalarType parse_dtype(const std::string& text) {
+  if (text == "bfloat16") return at::kBFloat16;
+  return text == "float16" ? at::kHalf : at::kFloat;
+}
+
 void run_convert(const Options& options) {
   validate(options);
-  const Safetensors checkpoint = read_any_checkpoint(options.input);
-  if (!options.show) return write_safetensors(options.output, checkpoint);
-  if (options.as_json) {
+  Safetensors checkpoint = read_any_checkpoints(inputs(options));
+  if (!options.dtype.empty()) checkpoint = stored_as(checkpoint, parse_dtype(options.dtype));
+  if (!options.show) {
+    write_safetensors(options.files.back(), checkpoint);
+  } else if (options.as_json) {
     fmt::print("{}\n", describe(checkpoint).dump(2, ' ', true));
   } else {
     print_table(checkpoint);
@@ -102,11 +127,16 @@ void run_convert(const Options& options) {
 void add_convert(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "convert", "Turn a checkpoint (.pkl, .pt, .pth, .ckpt) into .safetensors, or show it");
-  verb->add_option("in", options->input, "Checkpoint: EDM snapshot, torch.save file, .safetensors")
-      ->required()
-      ->check(CLI::ExistingFile);
-  verb->add_option("out", options->output, "File to write, *.safetensors");
+      "convert", "Turn checkpoints (.pkl, .pt, .pth, .ckpt) into one .safetensors, or show one");
+  verb->add_option("files",
+                   options->files,
+                   "IN... OUT: checkpoints (EDM snapshots, torch.save files, .safetensors), whose "
+                   "tensors go into one file, and that file, *.safetensors")
+      ->required();
+  verb->add_option("--dtype",
+                   options->dtype,
+                   "Store numbers as float32, bfloat16 or float16 (default: as they are)")
+      ->check(CLI::IsMember({"float32", "bfloat16", "float16"}));
   verb->add_flag("--show", options->show, "List the tensors and the configuration, write nothing");
   verb->add_flag("--json", options->as_json, "With --show: as JSON");
   verb->callback([options] { run_convert(*options); });

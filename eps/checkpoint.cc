@@ -1,12 +1,20 @@
 // Reads and writes checkpoints.
 #include "eps/checkpoint.h"
 
+#include "eps/io/quote.h"
+#include "eps/io/torch_storage.h"
+
 namespace eps {
 namespace {
 
 // EDM's module is the preconditioner, and the network is its child `model`.
 const std::string kPrefix = "model.";
 const std::string kSpectrum = "prior_spectrum";
+const std::string kIddpmLevels = "u";
+
+bool must_stay_exact(const std::string& name) {
+  return name == kSpectrum || name == kIddpmLevels || name.ends_with("map_noise.freqs");
+}
 
 // The iDDPM preconditioner keeps its noise levels in a buffer beside the network.
 void check_noise_levels(const Tensor& levels, const Preconditioning& preconditioning) {
@@ -35,7 +43,8 @@ Checkpoint assemble(const Safetensors& file) {
     } else if (name == kSpectrum) {
       check(tensor.dim() == 2, "tensor \"", name, "\" must be H x W/2+1");
       checkpoint.preconditioning.spectrum = tensor.to(at::kFloat);
-    } else if (name == "u" && config.preconditioning.kind == Preconditioning::Kind::iddpm) {
+    } else if (name == kIddpmLevels &&
+               config.preconditioning.kind == Preconditioning::Kind::iddpm) {
       check_noise_levels(tensor, config.preconditioning);
     } else {
       check(name.starts_with("ref."), "unknown tensor \"", name, "\"");
@@ -87,6 +96,20 @@ Safetensors to_safetensors(const Checkpoint& checkpoint) {
   file.metadata["provenance"] = to_json(checkpoint.provenance);
   const Tensor& spectrum = checkpoint.preconditioning.spectrum;
   if (spectrum.defined()) file.tensors[kSpectrum] = host_copy(spectrum);
+  return file;
+}
+
+Safetensors stored_as(Safetensors file, at::ScalarType dtype) {
+  for (auto& [name, tensor] : file.tensors) {
+    if (!tensor.is_floating_point() || must_stay_exact(name)) continue;
+    const Tensor stored = tensor.to(dtype);
+    check(stored.isfinite().equal(tensor.isfinite()),
+          "tensor ",
+          quote(name),
+          " has numbers too great for ",
+          dtype_name(dtype));
+    tensor = stored;
+  }
   return file;
 }
 

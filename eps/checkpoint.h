@@ -28,6 +28,12 @@ Checkpoint checkpoint_from(const Safetensors& file, const std::string& name);
 Safetensors to_safetensors(const Checkpoint& checkpoint);
 Tensor host_copy(const Tensor& tensor);  // contiguous, on the CPU, never the tensor itself
 
+// Floating tensors in this type, for smaller files. Those that are no weights stay as they are,
+// since a network would be another with them rounded: `prior_spectrum`, iDDPM's noise levels `u`
+// and the frequencies that embed the noise level (`map_noise.freqs`). A number that the type cannot
+// hold is an Error that names its tensor.
+Safetensors stored_as(Safetensors file, at::ScalarType dtype);
+
 // Stores the numbers in the types the network holds them in; replaces the file in one step.
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 

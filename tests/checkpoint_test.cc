@@ -56,6 +56,53 @@ TEST(Checkpoint, KeepsTheNetworksTypes) {
   EXPECT_LT(relative_error(read.network.forward(x, noise), half.forward(x, noise)), 1e-6);
 }
 
+// Half the bytes; weights rounded, and what is no weight exact.
+TEST(Checkpoint, IsReadAfterItsWeightsWereStoredInAnotherType) {
+  const Folder folder;
+  const std::string path = folder.file("network.safetensors");
+  const Preconditioning preconditioning{.kind = Kind::anisotropic,
+                                        .prior_variance = "spectrum",
+                                        .spectrum = waves({8, 5}).abs() + 0.1};
+  const Checkpoint written{.network = wave_network(small_ncsnpp()),
+                           .preconditioning = preconditioning};
+  write_checkpoint(path, written);
+  const auto full_size = static_cast<double>(std::filesystem::file_size(path));
+  for (const at::ScalarType dtype : {at::kHalf, at::kBFloat16, at::kFloat}) {
+    write_safetensors(path, stored_as(to_safetensors(written), dtype));
+    const auto size = static_cast<double>(std::filesystem::file_size(path));
+    EXPECT_LE(size, (dtype == at::kFloat ? 1 : 0.75) * full_size) << dtype;
+    const Checkpoint read = read_checkpoint(path);
+    EXPECT_TRUE(identical(read.preconditioning.spectrum, preconditioning.spectrum)) << dtype;
+    const auto expected = written.network.parameters(), found = read.network.parameters();
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_TRUE(identical(found[i].tensor, expected[i].tensor.to(dtype).to(at::kFloat)))
+          << dtype << " " << found[i].name;
+    }
+    for (const auto& [name, tensor] : read.network.buffers()) {
+      if (name != "map_noise.freqs") continue;
+      EXPECT_TRUE(identical(tensor, waves(tensor.sizes().vec()) * 16)) << dtype;
+    }
+  }
+}
+
+TEST(Checkpoint, StoredInAnotherTypeKeepsIntegersAndRefusesWhatOverflows) {
+  const Preconditioning iddpm{.kind = Kind::iddpm};
+  const Safetensors file{{{"step", at::ones({}, at::kLong)},
+                          {"u", iddpm_noise_levels(iddpm).to(at::kFloat)},
+                          {"w", at::tensor({6e4, 1e-30, INFINITY, NAN}, at::kDouble)}},
+                         {{"config", "{}"}}};
+  const Safetensors half = stored_as(file, at::kHalf);
+  EXPECT_TRUE(identical(half.tensors.at("step"), file.tensors.at("step")));
+  EXPECT_TRUE(identical(half.tensors.at("u"), file.tensors.at("u")));
+  EXPECT_EQ(half.tensors.at("w").scalar_type(), at::kHalf);
+  EXPECT_EQ(half.metadata, file.metadata);
+  const Safetensors great{{{"w", at::tensor({7e4}, at::kFloat)}}, {}};
+  EXPECT_EQ(error_of([&] { stored_as(great, at::kHalf); }),
+            "tensor 'w' has numbers too great for float16");
+  EXPECT_EQ(stored_as(great, at::kBFloat16).tensors.at("w").scalar_type(), at::kBFloat16);
+}
+
 TEST(Checkpoint, NamesTheFileAndWhatIsWrongInIt) {
   const Folder folder;
   write_checkpoint(folder.file("a"), {.network = wave_network(small_ddpmpp())});

@@ -41,6 +41,48 @@ TEST(Convert, WritesTensorsAndMetadata) {
   EXPECT_EQ(get_bytes(folder.file("c.safetensors")), get_bytes(folder.file("b.safetensors")));
 }
 
+// A trunk and the weights of its layers, as LPIPS's parts are published.
+TEST(Convert, PutsSeveralFilesIntoOne) {
+  const Folder folder;
+  const auto one = [](const std::string& name, float value) {
+    return torch_zip(dict({{name, float_tensor("0", 1)}}), {{"0", raw<float>({value})}});
+  };
+  put_bytes(folder.file("a.pth"), one("features.0.weight", 1));
+  put_bytes(folder.file("b.pth"), one("lin0.model.1.weight", 2));
+  const std::string both = folder.file("a.pth") + " " + folder.file("b.pth") + " ";
+  const Outcome outcome = eps_convert(both + folder.file("c.safetensors"));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  const Safetensors written = read_safetensors(folder.file("c.safetensors"));
+  ASSERT_EQ(written.tensors.size(), 2u);
+  EXPECT_TRUE(identical(written.tensors.at("features.0.weight"), floats({1}, {1})));
+  EXPECT_TRUE(identical(written.tensors.at("lin0.model.1.weight"), floats({2}, {1})));
+
+  const Outcome again =
+      eps_convert(both + folder.file("c.safetensors") + " " + folder.file("d.safetensors"));
+  EXPECT_EQ(again.status, 2);
+  EXPECT_EQ(again.output,
+            "eps: tensor 'features.0.weight' is both in " + folder.file("a.pth") + " and in " +
+                folder.file("c.safetensors") + "\n");
+  EXPECT_EQ(folder.names().size(), 3u);
+}
+
+TEST(Convert, StoresNumbersInAnotherType) {
+  const Folder folder;
+  put_bytes(folder.file("a.pt"), checkpoint());
+  const auto types = [&](const std::string& dtype) {
+    const Outcome outcome =
+        eps_convert(folder.file("a.pt") + " " + folder.file("b.safetensors") + " --dtype " + dtype);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    const Safetensors written = read_safetensors(folder.file("b.safetensors"));
+    EXPECT_TRUE(written.tensors.at("state_dict.w").to(at::kFloat).equal(floats({1.5, -2}, {2})));
+    return std::pair(written.tensors.at("state_dict.w").scalar_type(),
+                     written.tensors.at("state_dict.h").scalar_type());
+  };
+  EXPECT_EQ(types("float16"), std::pair(at::kHalf, at::kHalf));
+  EXPECT_EQ(types("bfloat16"), std::pair(at::kBFloat16, at::kBFloat16));
+  EXPECT_EQ(types("float32"), std::pair(at::kFloat, at::kFloat));
+}
+
 TEST(Convert, ShowsWhatACheckpointHolds) {
   const Folder folder;
   put_bytes(folder.file("a.pt"), checkpoint());
@@ -82,14 +124,19 @@ TEST(Convert, RefusesOptionsBeforeReading) {
     EXPECT_EQ(outcome.status, 2);
     return outcome.output;
   };
-  EXPECT_EQ(error(in), "eps: convert: the file to write is missing: eps convert IN OUT\n");
+  EXPECT_EQ(error(in), "eps: convert: the file to write is missing: eps convert IN... OUT\n");
   EXPECT_EQ(error(in + " b.pt"),
             "eps: convert: b.pt: the name of the file to write must end in .safetensors\n");
   EXPECT_EQ(error(in + " /nowhere/b.safetensors"),
             "eps: convert: /nowhere/b.safetensors: no such folder\n");
   EXPECT_EQ(error(in + " b.safetensors --json"), "eps: convert: --json needs --show\n");
   EXPECT_EQ(error(in + " b.safetensors --show"),
-            "eps: convert: --show writes no file, got b.safetensors\n");
+            "eps: convert: --show takes one file and writes none, got 2\n");
+  EXPECT_EQ(error(in + " --show --dtype float16"),
+            "eps: convert: --dtype is for a file to write, and --show writes none\n");
+  EXPECT_EQ(error(in + " " + folder.file("none.pt") + " b.safetensors"),
+            "eps: convert: " + folder.file("none.pt") + ": no such file\n");
+  EXPECT_NE(error(in + " b.safetensors --dtype int8").find("--dtype"), std::string::npos);
   EXPECT_NE(error(folder.file("none.pt") + " b.safetensors").find("none.pt"), std::string::npos);
 }
 

@@ -2,6 +2,7 @@
 #include "eps/io/any_checkpoint.h"
 
 #include "eps/io/file.h"
+#include "eps/io/quote.h"
 #include "eps/io/torch_file.h"
 
 namespace eps {
@@ -21,6 +22,21 @@ Safetensors read_any_checkpoint(const std::string& path) {
   }
   TorchFile file = parse_torch_file(bytes, path);
   return {std::move(file.tensors), {{"config", file.config}, {"source", file.kind}}};
+}
+
+Safetensors read_any_checkpoints(const std::vector<std::string>& paths) {
+  Safetensors merged;
+  std::map<std::string, std::string> origins;  // by tensor
+  for (const std::string& path : paths) {
+    Safetensors file = read_any_checkpoint(path);
+    for (auto& [name, tensor] : file.tensors) {
+      const auto& [known, is_new] = origins.emplace(name, path);
+      check(is_new, "tensor ", quote(name), " is both in ", known->second, " and in ", path);
+      merged.tensors[name] = std::move(tensor);
+    }
+    merged.metadata.merge(file.metadata);
+  }
+  return merged;
 }
 
 }  // namespace eps

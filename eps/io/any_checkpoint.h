@@ -9,4 +9,8 @@ namespace eps {
 // them in the metadata: `config` (JSON) and `source` (the format).
 Safetensors read_any_checkpoint(const std::string& path);
 
+// The tensors of several files in one. A name in two files is an Error that names all three; of
+// metadata under one key, those of the first file stay.
+Safetensors read_any_checkpoints(const std::vector<std::string>& paths);
+
 }  // namespace eps
