@@ -87,12 +87,7 @@ std::vector<int64_t> RunDirectory::saved() const {
   return images;
 }
 
-void RunDirectory::sweep() const {
-  std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(path_))
-    if (entry.path().extension() == ".tmp") left.push_back(entry.path());
-  for (const auto& path : left) fs::remove(path);
-}
+void RunDirectory::sweep() const { remove_temporaries(path_); }
 
 void RunDirectory::save(int64_t images,
                         const Safetensors& state,

@@ -118,6 +118,13 @@ void AtomicFile::commit() {
   sync_folder(path_);
 }
 
+void remove_temporaries(const std::string& folder) {
+  std::vector<std::filesystem::path> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".tmp") left.push_back(entry.path());
+  for (const auto& path : left) std::filesystem::remove(path);
+}
+
 void write_file_atomically(const std::string& path, std::string_view bytes) {
   AtomicFile file(path);
   file.write(bytes);

@@ -30,6 +30,9 @@ class AtomicFile {
   int fd_ = -1;
 };
 
+// Removes what writers that were killed left in the folder; none may be at work there.
+void remove_temporaries(const std::string& folder);
+
 // All of it in one call.
 void write_file_atomically(const std::string& path, std::string_view bytes);
 

@@ -2,6 +2,7 @@
 #include "eps/io/npy.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "eps/io/bytes.h"
 #include "eps/io/file.h"
@@ -65,6 +66,20 @@ Tensor widen(const Tensor& stored, const NumberType& type, const std::string& na
   return stored;
 }
 
+NpyHeader header_for(at::ScalarType dtype, const Shape& shape, const std::string& path) {
+  const NumberType* type = std::find_if(
+      std::begin(kNumberTypes), std::end(kNumberTypes), [&](const NumberType& candidate) {
+        return candidate.read == dtype;
+      });
+  check(type != std::end(kNumberTypes),
+        path,
+        ": a .npy file cannot hold the dtype ",
+        at::toString(dtype),
+        ", convert it first");
+  const char order = at::elementSize(dtype) == 1 ? '|' : '<';
+  return {order + std::string(type->code), false, shape};
+}
+
 }  // namespace
 
 Tensor parse_npy(std::string_view bytes, const std::string& name) {
@@ -100,22 +115,43 @@ Tensor read_npy(const std::string& path) { return parse_npy(read_file(path), pat
 
 void write_npy(const std::string& path, const Tensor& tensor) {
   check(tensor.defined(), path, ": there is no tensor to write");
-  const NumberType* type = std::find_if(
-      std::begin(kNumberTypes), std::end(kNumberTypes), [&tensor](const NumberType& candidate) {
-        return candidate.read == tensor.scalar_type();
-      });
-  check(type != std::end(kNumberTypes),
-        path,
-        ": a .npy file cannot hold the dtype ",
-        at::toString(tensor.scalar_type()),
-        ", convert it first");
-  const Tensor array = tensor.detach().cpu().contiguous();
-  const char order = array.element_size() == 1 ? '|' : '<';
-  const NpyHeader header{order + std::string(type->code), false, array.sizes().vec()};
-  std::string bytes = format_npy_header(header);
-  bytes.reserve(bytes.size() + array.nbytes());
-  bytes += bytes_of(array);
-  write_file_atomically(path, bytes);
+  NpyWriter writer(path, tensor.scalar_type(), tensor.sizes().vec());
+  writer.append(tensor);
+  writer.finish();
+}
+
+NpyWriter::NpyWriter(const std::string& path, at::ScalarType dtype, const Shape& shape)
+    : path_(path), dtype_(dtype), count_(c10::multiply_integers(shape)), file_(path) {
+  file_.write(format_npy_header(header_for(dtype, shape, path)));
+}
+
+void NpyWriter::append(const Tensor& part) {
+  written_ += part.numel();
+  check(written_ <= count_, path_, ": ", written_, " numbers for an array of ", count_);
+  file_.write(bytes_of(part.detach().to(at::kCPU, dtype_).contiguous()));
+}
+
+void NpyWriter::finish() {
+  check(written_ == count_, path_, ": ", written_, " numbers for an array of ", count_);
+  file_.commit();
+}
+
+Tensor map_npy(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  check(!error, path, ": cannot be read: ", error.message());
+  if (size == 0) return read_npy(path);  // which says what is wrong
+  const Tensor file = at::from_file(path, false, static_cast<int64_t>(size), at::kByte);
+  std::string_view bytes(static_cast<const char*>(file.data_ptr()), size);
+  const NpyHeader header = take_npy_header(bytes, path);
+  const NumberType& type = number_type(header.descr, path);
+  const auto begin = static_cast<int64_t>(size - bytes.size());
+  const auto item = static_cast<int64_t>(at::elementSize(type.stored));
+  const bool plain = !header.fortran_order && header.descr[0] != '>' && type.stored == type.read &&
+                     type.stored != at::kBool && begin % item == 0 &&
+                     byte_count(header.shape, item, path) == static_cast<int64_t>(bytes.size());
+  if (!plain || bytes.empty()) return read_npy(path);
+  return file.slice(0, begin).view(type.stored).view(header.shape);
 }
 
 }  // namespace eps

@@ -5,12 +5,31 @@
 // Written: format 1.0, C order, little-endian, the tensor's own dtype.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/io/file.h"
 
 namespace eps {
 
 Tensor read_npy(const std::string& path);
 void write_npy(const std::string& path, const Tensor& tensor);
+
+// The array without reading it: its pages come from the file when they are looked at. For arrays
+// that write_npy() or NpyWriter wrote; any other is read.
+Tensor map_npy(const std::string& path);
+
+// An array written piece by piece, in C order. The file is there, whole, after finish().
+class NpyWriter {
+ public:
+  NpyWriter(const std::string& path, at::ScalarType dtype, const Shape& shape);
+  void append(const Tensor& part);  // the numbers that come next
+  void finish();
+
+ private:
+  const std::string path_;
+  const at::ScalarType dtype_;
+  const int64_t count_;
+  int64_t written_ = 0;
+  AtomicFile file_;
+};
 
 // The array in the bytes of a file; `name` is for messages. No memory is taken for the array before
 // its size has been compared with the bytes that are there.
