@@ -6,18 +6,18 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cli/images.h"
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "eps/dataset.h"
 #include "eps/io/array.h"
 #include "eps/io/file.h"
 #include "eps/io/image.h"
-#include "eps/method.h"
 #include "eps/metrics/psnr.h"
 #include "eps/network_denoiser.h"
 #include "eps/task.h"
+#include "eps/trial.h"
 
 namespace eps::cli {
 namespace {
@@ -30,78 +30,16 @@ struct Options {
   uint64_t seed = 0;
 };
 
-// What the streams of random numbers are for.
-enum Purpose : uint64_t { kOperator, kMeasurement, kSample };
-
 // Everything a run makes, on the CPU in float32.
 struct Results {
   Tensor truth;                              // (N, C, H, W)
   Tensor measurement;                        // (N, ...)
   Tensor picture;                            // the measurement as an image, (N, C, H, W)
-  Tensor samples;                            // (S, N, C, H, W)
+  Tensor samples;                            // (S, N, C, H, W), clipped to [-1, 1]
   std::map<std::string, Tensor> parameters;  // of the operators, (N, ...)
   Cost cost;
   double seconds = 0;
 };
-
-// Clean images of the network's size, float32 in [-1, 1].
-Dataset read_images(const Options& o, const UNetConfig& network) {
-  Dataset data;
-  if (!is_array_path(o.images)) {
-    data = read_dataset(
-        {o.images},
-        {.size = network.img_resolution,
-         .channels = network.img_channels,
-         .limit = o.count,
-         .report = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; }});
-  } else {
-    data.name = o.images;
-    data.images = read_array(o.images);
-    if (data.images.dim() == 3) data.images = data.images.unsqueeze(0);
-    check(data.images.dim() == 4,
-          o.images,
-          ": images are N x C x H x W, got ",
-          to_string(data.images.sizes()));
-    if (o.count > 0) data.images = data.images.slice(0, 0, o.count);
-  }
-  if (data.images.scalar_type() == at::kByte) data.images = from_uint8(data.images);
-  check(data.size() > 0, o.images, ": no images");
-  check(data.images.size(1) == network.img_channels &&
-            data.images.size(2) == network.img_resolution &&
-            data.images.size(3) == network.img_resolution,
-        o.images,
-        ": the network takes images of ",
-        network.img_channels,
-        " x ",
-        network.img_resolution,
-        " x ",
-        network.img_resolution,
-        ", got ",
-        to_string(data.images.sizes().slice(1)));
-  require_finite(data.images, o.images);
-  const double low = data.images.min().item<double>(), high = data.images.max().item<double>();
-  check(low >= -1.01 && high <= 1.01,
-        o.images,
-        ": images are wanted in [-1, 1], found values from ",
-        low,
-        " to ",
-        high);
-  data.images = data.images.to(at::kFloat);
-  return data;
-}
-
-Tensor labels_of(const Options& o, const Checkpoint& model, const Dataset& data) {
-  const int64_t classes = model.network.config().label_dim;
-  if (!o.labels.empty() || classes == 0) return parse_labels(o.labels, model, data.size());
-  check(data.label_dim == classes,
-        o.images,
-        ": the network wants the labels of ",
-        classes,
-        " classes, the images have ",
-        data.label_dim,
-        "; --labels gives them");
-  return data.labels.dim() == 1 ? at::one_hot(data.labels, classes).to(at::kFloat) : data.labels;
-}
 
 // A network may be asked for what it never saw; that is worth a word.
 void warn_of_new_task(const Options& o, const Provenance& trained) {
@@ -123,60 +61,49 @@ void warn_of_new_task(const Options& o, const Provenance& trained) {
               << trained.sigma_y << ", not " << o.sigma_y << '\n';
 }
 
-// Image n has the operator, noise and samples of its own streams, whatever the batch it is in.
-Results restore(const Options& o, const MethodChoice& choice, const Checkpoint& model) {
-  const Dataset data = read_images(o, model.network.config());
-  const Tensor labels = labels_of(o, model, data);
+// One for each image, also where one serves all.
+void add_parameters(const Problem& problem, std::map<std::string, std::vector<Tensor>>& all) {
+  for (const auto& [name, value] : problem.A->parameters()) {
+    Shape shape = value.sizes().vec();
+    shape[0] = problem.y.size(0);
+    all[name].push_back(value.expand(shape).to(at::kCPU));
+  }
+}
+
+Results restore_images(const Options& o, const MethodChoice& choice, const Checkpoint& model) {
+  const Dataset data = read_clean_images(o.images, o.count, model.network.config());
+  const Images images{data.images, labels_for(o.labels, model, data)};
   const NetworkDenoiser denoiser(model);
   const at::Device device = model.network.device();
-  const Draw draw = parse_operator(find_task(o.task).test);
-  Progress progress("evaluations", measured_cost(choice).evaluations * data.size() * o.samples);
+  // No more than all images, whose operators may come from a file with one for each.
+  const Trial trial{o.task, o.sigma_y, o.seed, std::min(o.batch, data.size())};
   Results results;
   results.truth = data.images;
-  std::vector<Tensor> measurements, pictures;
+  std::vector<Tensor> measurements, pictures, samples;
   std::map<std::string, std::vector<Tensor>> parameters;
-  std::vector<std::vector<Tensor>> samples(static_cast<size_t>(o.samples));
-  const auto start = std::chrono::steady_clock::now();
-  for (int64_t begin = 0; begin < data.size(); begin += o.batch) {
-    const int64_t end = std::min(begin + o.batch, data.size());
-    std::vector<uint64_t> numbers;
-    for (int64_t i = begin; i < end; ++i) numbers.push_back(static_cast<uint64_t>(i));
-    const Tensor x0 = data.images.slice(0, begin, end).to(device, at::kDouble);
-    Rng for_operator(derive_seed(o.seed, kOperator), numbers);
-    Rng for_noise(derive_seed(o.seed, kMeasurement), numbers);
-    Problem problem = observe(draw(x0, for_operator), x0, scalar(o.sigma_y), for_noise);
-    if (labels.defined()) problem.labels = labels.slice(0, begin, end).to(device);
-    for (int64_t k = 0; k < o.samples; ++k) {
-      Rng rng(derive_seed(o.seed, kSample, static_cast<uint64_t>(k)), numbers);
-      const Samples drawn =
-          sample_posterior(choice,
-                           denoiser,
-                           problem,
-                           x0.sizes().vec(),
-                           rng,
-                           {.vjp_batch = o.vjp_batch,
-                            .on_evaluation = [&](int64_t images) { progress.advance(images); }});
-      samples[static_cast<size_t>(k)].push_back(drawn.images.to(at::kCPU, at::kFloat));
-      results.cost.evaluations += drawn.cost.evaluations;
-      results.cost.vjps += drawn.cost.vjps;
-      results.cost.solves += drawn.cost.solves;
-    }
+  for (const Problem& problem : pose(trial, images, device)) {
     measurements.push_back(problem.y.to(at::kCPU, at::kFloat));
     pictures.push_back(problem.A->picture(problem.y).to(at::kCPU, at::kFloat));
-    // One for each image, also where one serves all.
-    for (const auto& [name, value] : problem.A->parameters()) {
-      Shape shape = value.sizes().vec();
-      shape[0] = end - begin;
-      parameters[name].push_back(value.expand(shape).to(at::kCPU));
-    }
+    add_parameters(problem, parameters);
   }
-  results.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   results.measurement = at::cat(measurements);
   results.picture = at::cat(pictures);
   for (const auto& [name, values] : parameters) results.parameters[name] = at::cat(values);
-  std::vector<Tensor> rows;
-  for (const auto& row : samples) rows.push_back(at::cat(row));
-  results.samples = at::stack(rows);
+  Progress progress("evaluations", measured_cost(choice).evaluations * data.size() * o.samples);
+  const auto start = std::chrono::steady_clock::now();
+  results.cost = restore(
+      trial,
+      choice,
+      denoiser,
+      images,
+      device,
+      o.samples,
+      {.vjp_batch = o.vjp_batch, .on_evaluation = [&](int64_t count) { progress.advance(count); }},
+      [&](const Tensor& part) { samples.push_back(part.clamp(-1, 1).to(at::kCPU, at::kFloat)); });
+  results.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Shape shape = data.images.sizes().vec();
+  shape.insert(shape.begin(), o.samples);
+  results.samples = at::cat(samples).reshape(shape);
   return results;
 }
 
@@ -223,7 +150,7 @@ void run(const Options& o) {
   const Checkpoint model =
       load_model(o.model, choice.method.input, "the method " + choice.method.name);
   warn_of_new_task(o, model.provenance);
-  const Results results = restore(o, choice, model);
+  const Results results = restore_images(o, choice, model);
   const auto words = report(o, choice, results);
   std::filesystem::create_directories(o.out);
   const auto path = [&](const std::string& name) { return o.out + "/" + name; };

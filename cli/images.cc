@@ -1,0 +1,80 @@
+// Clean images for a network.
+#include "cli/images.h"
+
+#include <iostream>
+
+#include "cli/model.h"
+#include "eps/io/array.h"
+#include "eps/io/image.h"
+
+namespace eps::cli {
+namespace {
+
+Dataset read(const std::string& source, int64_t count, const UNetConfig& network) {
+  if (!is_array_path(source))
+    return read_dataset(
+        {source},
+        {.size = network.img_resolution,
+         .channels = network.img_channels,
+         .limit = count,
+         .report = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; }});
+  Dataset data;
+  data.name = source;
+  data.images = read_array(source);
+  if (data.images.dim() == 3) data.images = data.images.unsqueeze(0);
+  check(data.images.dim() == 4,
+        source,
+        ": images are N x C x H x W, got ",
+        to_string(data.images.sizes()));
+  if (count > 0) data.images = data.images.slice(0, 0, count);
+  return data;
+}
+
+}  // namespace
+
+void check_image_range(const Tensor& images, const std::string& name) {
+  require_finite(images, name);
+  const double low = images.min().item<double>(), high = images.max().item<double>();
+  check(low >= -1.01 && high <= 1.01,
+        name,
+        ": images are wanted in [-1, 1], found values from ",
+        low,
+        " to ",
+        high);
+}
+
+Dataset read_clean_images(const std::string& source, int64_t count, const UNetConfig& network) {
+  Dataset data = read(source, count, network);
+  if (data.images.scalar_type() == at::kByte) data.images = from_uint8(data.images);
+  check(data.size() > 0, source, ": no images");
+  check(data.images.size(1) == network.img_channels &&
+            data.images.size(2) == network.img_resolution &&
+            data.images.size(3) == network.img_resolution,
+        source,
+        ": the network takes images of ",
+        network.img_channels,
+        " x ",
+        network.img_resolution,
+        " x ",
+        network.img_resolution,
+        ", got ",
+        to_string(data.images.sizes().slice(1)));
+  check_image_range(data.images, source);
+  data.images = data.images.to(at::kFloat);
+  return data;
+}
+
+Tensor labels_for(const std::string& text, const Checkpoint& model, const Dataset& data) {
+  const int64_t classes = model.network.config().label_dim;
+  if (!text.empty() || classes == 0) return parse_labels(text, model, data.size());
+  check(data.label_dim == classes,
+        data.name,
+        ": the network wants the labels of ",
+        classes,
+        " classes, the images have ",
+        data.label_dim,
+        "; --labels gives them");
+  return data.labels.dim() == 1 ? at::one_hot(data.labels, classes).to(at::kFloat) : data.labels;
+}
+
+}  // namespace eps::cli
