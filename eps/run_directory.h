@@ -4,6 +4,7 @@
 //   log.jsonl                       one JSON object a line
 //   state-<images>.safetensors      what training goes on from; the last two are kept
 //   network.safetensors             the averaged weights, for use
+//   network-<images>.safetensors    the same at some times of the run, if the configuration says so
 //   preview-<images>.png            restorations
 //
 // Every file but the log is replaced in one step, after its bytes have reached the disk.

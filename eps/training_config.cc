@@ -191,6 +191,7 @@ TrainingConfig resolved(TrainingConfig c) {
                                     {"log_every", c.log_every},
                                     {"validate_every", c.validate_every},
                                     {"save_every", c.save_every},
+                                    {"keep_every", c.keep_every},
                                     {"preview_every", c.preview_every},
                                     {"preview_images", c.preview_images}})
     check_at_least(name, static_cast<double>(value), 0);

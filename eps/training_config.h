@@ -50,6 +50,7 @@ struct TrainingConfig {
   int64_t validate_every = 0;
   int64_t validation_images = 512;
   int64_t save_every = 0;
+  int64_t keep_every = 0;
   int64_t preview_every = 0;
   int64_t preview_images = 8;
 };
@@ -112,6 +113,10 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("validate_every", c.validate_every, "Images between validations; 0: ten in all", true);
   visit("validation_images", c.validation_images, "Held-out images a validation looks at", true);
   visit("save_every", c.save_every, "Images between checkpoints; 0: twenty in all", true);
+  visit("keep_every",
+        c.keep_every,
+        "Images between networks kept for good as network-<images>.safetensors; 0: none",
+        true);
   visit("preview_every", c.preview_every, "Images between preview pictures; 0: ten in all", true);
   visit("preview_images", c.preview_images, "Images in a preview; 0: none", true);
 }

@@ -84,6 +84,7 @@ class Run {
       if (look || stopped) log();
       if (held_out_ && is_due(config_.validate_every)) validate();
       if (is_due(config_.save_every) || stopped) save();
+      if (config_.keep_every > 0 && is_due(config_.keep_every)) keep();
       if (held_out_ && config_.preview_images > 0 && is_due(config_.preview_every)) show();
     }
     finish_saving();
@@ -187,6 +188,14 @@ class Run {
          images = last_saved_,
          state = trainer_.state(),
          average = to_safetensors(trainer_.average())] { directory.save(images, state, average); });
+    last_time_ = std::chrono::steady_clock::now();
+  }
+
+  // What the network was at this time, to compare with what it becomes.
+  void keep() {
+    if (!ranks_.first()) return;
+    const std::string name = fmt::format("network-{:012d}.safetensors", trainer_.images_seen());
+    write_safetensors(directory_.file(name), to_safetensors(trainer_.average()));
     last_time_ = std::chrono::steady_clock::now();
   }
 

@@ -47,7 +47,7 @@ TEST(TrainingRun, LeavesAllThatIsPromised) {
   const std::string run = folder.file("run");
   const Outcome outcome = eps_train("--out " + run + kTiny +
                                     "--images 320 --log-every 64 --validate-every 160 "
-                                    "--save-every 64 --preview-every 320");
+                                    "--save-every 64 --preview-every 320 --keep-every 160");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_EQ(outcome.output, "");  // quiet when not a terminal
   std::vector<std::string> names;
@@ -57,10 +57,14 @@ TEST(TrainingRun, LeavesAllThatIsPromised) {
   EXPECT_EQ(names,
             (std::vector<std::string>{"/config.json",
                                       "/log.jsonl",
+                                      "/network-000000000160.safetensors",
+                                      "/network-000000000320.safetensors",
                                       "/network.safetensors",
                                       "/preview-000000000320.png",
                                       state_name(256),
                                       state_name(320)}));
+  EXPECT_EQ(read_checkpoint(run + "/network-000000000160.safetensors").provenance.images_seen, 160);
+  EXPECT_EQ(difference(run + "/network-000000000320.safetensors", run + "/network.safetensors"), 0);
   const json config = json::parse(get_bytes(run + "/config.json"));
   EXPECT_EQ(config["batch"], 16);
   EXPECT_EQ(config["save_every"], 64);
