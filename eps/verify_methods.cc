@@ -51,6 +51,7 @@ const std::vector<Subject>& subjects() {
       {"daps:chain=law", Exact::never},
       {"score_als", Exact::never},
       {"red_diff", Exact::never},
+      {"unconditional", Exact::never},
       {"tds:particles=64," + kFineChain, Exact::always, 300},
       {"fps_smc:noise=diffused,particles=128," + kFineChain, Exact::always, 300},
       {"tds", Exact::never, 300},

@@ -1,0 +1,21 @@
+// The prior sampled as if there were no measurement: what every method is compared with, in time
+// (App. D, Runtime Analysis, "EDM (uncond.)") and in what the measurement is worth.
+#include "eps/methods/estimate.h"
+
+namespace eps {
+namespace {
+
+Tensor unconditional(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
+  const Estimate estimate = [&](const Tensor& x, const Tensor& sigma) {
+    return oracle.denoise(x, sigma);
+  };
+  return sample_with(estimate, oracle, options, noise, rng);
+}
+
+EPS_METHOD({.name = "unconditional",
+            .summary = "samples of the prior, whatever was measured: a yardstick",
+            .fields = sampler_fields(100),
+            .sample = unconditional});
+
+}  // namespace
+}  // namespace eps
