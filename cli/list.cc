@@ -4,6 +4,7 @@
 #include "cli/verbs.h"
 #include "eps/dataset.h"
 #include "eps/method.h"
+#include "eps/metric.h"
 #include "eps/sampler.h"
 #include "eps/task.h"
 
@@ -59,6 +60,11 @@ void list_methods() {
   }
 }
 
+void list_metrics() {
+  fmt::print("metrics (eps metrics, eps bench)\n");
+  for (const auto& metric : metrics()) fmt::print("  {:<28} {}\n", metric.name, metric.help);
+}
+
 void list_operators() {
   fmt::print(
       "operators (name:key=value,...; \"a | b\" applies a, then b; \"a + b\" measures both)\n");
@@ -92,14 +98,16 @@ void add_list(CLI::App& app) {
   const auto kind = std::make_shared<std::string>();
   static const std::map<std::string, void (*)()> kinds = {{"datasets", list_datasets},
                                                           {"methods", list_methods},
+                                                          {"metrics", list_metrics},
                                                           {"operators", list_operators},
                                                           {"tasks", list_tasks},
                                                           {"schedules", list_schedules},
                                                           {"solvers", list_solvers}};
   auto* verb = app.add_subcommand("list", "Everything registered, by name");
-  verb->add_option("KIND",
-                   *kind,
-                   "datasets, methods, operators, tasks, schedules or solvers; all without it")
+  verb->add_option(
+          "KIND",
+          *kind,
+          "datasets, methods, metrics, operators, tasks, schedules or solvers; all without it")
       ->check(CLI::IsMember(&kinds));
   verb->callback([kind] {
     for (const auto& [name, print] : kinds)

@@ -45,10 +45,12 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.parse_complete_callback([&threads] { at::set_num_threads(threads); });
 
+  eps::cli::add_bench(app);
   eps::cli::add_convert(app);
   eps::cli::add_dataset(app);
   eps::cli::add_denoise(app);
   eps::cli::add_list(app);
+  eps::cli::add_metrics(app);
   eps::cli::add_operator(app);
   eps::cli::add_run(app);
   eps::cli::add_runs(app);

@@ -5,10 +5,12 @@
 
 namespace eps::cli {
 
+void add_bench(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_dataset(CLI::App& app);
 void add_denoise(CLI::App& app);
 void add_list(CLI::App& app);
+void add_metrics(CLI::App& app);
 void add_operator(CLI::App& app);
 void add_run(CLI::App& app);
 void add_runs(CLI::App& app);

@@ -1,0 +1,180 @@
+// eps bench: runs an experiment, or goes on with it.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "cli/images.h"
+#include "cli/model.h"
+#include "cli/verbs.h"
+#include "eps/device.h"
+#include "eps/exact_data.h"
+#include "eps/experiment_run.h"
+#include "eps/io/any_checkpoint.h"
+#include "eps/io/file.h"
+#include "eps/network_denoiser.h"
+
+namespace eps::cli {
+namespace {
+
+struct Options {
+  std::string file, data, labels, inception;
+  std::vector<std::string> models, tasks, methods, lpips;
+  int64_t images = 0, samples = 0;
+  double sigma_y = -1;
+  int64_t seed = -1;
+  std::string device = "auto", dtype = "auto";
+  bool discard = false;
+  ExperimentOptions run;
+};
+
+// The file's experiment with what the command line says instead.
+Experiment read_experiment(const Options& o) {
+  Experiment e = parse_experiment(read_file(o.file), o.file);
+  if (!o.data.empty()) e.data = o.data;
+  if (o.images > 0) e.images = o.images;
+  if (o.samples > 0) e.samples = o.samples;
+  check(o.sigma_y == o.sigma_y, "--sigma-y must be a number, got ", o.sigma_y);
+  if (o.sigma_y >= 0) e.sigma_y = o.sigma_y;
+  if (o.seed >= 0) e.seed = static_cast<uint64_t>(o.seed);
+  const auto keep = [&](auto& all, const std::vector<std::string>& wanted, auto name, auto what) {
+    if (wanted.empty()) return;
+    std::decay_t<decltype(all)> kept;
+    for (const auto& text : wanted) {
+      const size_t before = kept.size();
+      for (const auto& item : all)
+        if (name(item) == text) kept.push_back(item);
+      check(kept.size() > before, o.file, ": has no ", what, " ", text);
+    }
+    all = kept;
+  };
+  keep(
+      e.tasks, o.tasks, [](const std::string& task) { return task; }, "task");
+  keep(
+      e.methods, o.methods, [](const Contender& c) { return c.label; }, "method with the label");
+  check(!e.data.empty(), o.file, ": names no data; --data FILE does");
+  return e;
+}
+
+std::map<std::string, std::vector<std::string>> parse_models(
+    const std::vector<std::string>& pairs) {
+  std::map<std::string, std::vector<std::string>> models;
+  for (const auto& pair : pairs) {
+    const size_t equals = pair.find('=');
+    check(equals != std::string::npos && equals > 0 && equals + 1 < pair.size(),
+          "--model ",
+          pair,
+          ": wanted NAME=FILE, such as prior=network.safetensors");
+    const std::string file = pair.substr(equals + 1);
+    check(std::filesystem::is_regular_file(file), "--model ", pair, ": there is no such file");
+    models[pair.substr(0, equals)].push_back(file);
+  }
+  return models;
+}
+
+void use_exact_prior(const Options& o, const Experiment& e, ExperimentInputs& inputs) {
+  check(o.models.empty() && o.labels.empty(),
+        e.data,
+        ": a known prior takes no networks and no labels");
+  const ExactData exact = draw_exact_data(e.data, e.images);
+  inputs.images.x0 = exact.images;
+  inputs.bounded = false;
+  inputs.load = [exact](const std::string&, Input, const std::string&) {
+    return Contestant{exact.denoiser};
+  };
+}
+
+// The networks, and images of the size that the first of them takes.
+void use_networks(const Options& o, const Experiment& e, ExperimentInputs& inputs) {
+  std::string first;
+  for (const Cell& cell : cells_of(e, inputs.models))
+    if (first.empty()) first = cell.model_file;
+  std::string wanted;
+  for (const Cell& cell : cells_of(e, inputs.models))
+    if (wanted.find(cell.model) == std::string::npos)
+      wanted += (wanted.empty() ? "" : ", ") + cell.model;
+  check(!first.empty(), o.file, ": no network is given; --model NAME=FILE does, for ", wanted);
+  const Checkpoint model = checkpoint_from(read_any_checkpoint(first), first);
+  const Dataset data = read_clean_images(e.data, e.images, model.network.config());
+  check(data.size() == e.images,
+        e.data,
+        ": ",
+        data.size(),
+        " images, the experiment wants ",
+        e.images,
+        "; --images takes fewer");
+  inputs.images = {data.images, labels_for(o.labels, model, data)};
+  inputs.arithmetic = o.dtype == "auto" ? "" : o.dtype;
+  inputs.load = [device = inputs.device, dtype = o.dtype](
+                    const std::string& file, Input input, const std::string& method) {
+    const Checkpoint network =
+        load_model({file, device.str(), dtype}, input, "the method " + method);
+    return Contestant{std::make_shared<NetworkDenoiser>(network), network.provenance.images_seen};
+  };
+}
+
+void run(Options& o) {
+  const Experiment experiment = read_experiment(o);
+  o.run.ranks = ranks_in_environment();
+  o.run.keep_samples = !o.discard;
+  o.run.say = [](const std::string& line) { std::cerr << line << std::endl; };
+  ExperimentInputs inputs;
+  inputs.models = parse_models(o.models);
+  inputs.device = parse_device(is_exact(experiment) ? "cpu" : o.device, o.run.ranks.local);
+  prepare_device(inputs.device);
+  if (is_exact(experiment)) {
+    use_exact_prior(o, experiment, inputs);
+  } else {
+    use_networks(o, experiment, inputs);
+  }
+  inputs.judges = load_judges(o.lpips, o.inception, o.run.out + "/features", inputs.device);
+  const auto rows = run_experiment(experiment, inputs, o.run);
+  size_t failed = 0, waiting = 0;  // the latter for other processes
+  for (const Row& row : rows) {
+    waiting += row.error == kNotRunYet;
+    failed += !row.error.empty() && row.error != kNotRunYet;
+  }
+  fmt::print("{} of {} cells", rows.size() - failed - waiting, rows.size());
+  if (failed > 0) fmt::print(", {} failed", failed);
+  if (waiting > 0) fmt::print(", {} left to other processes", waiting);
+  fmt::print("; {}/report.html\n", o.run.out);
+  if (failed > 0) throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  const auto o = std::make_shared<Options>();
+  auto* verb = app.add_subcommand("bench", "Run an experiment, or go on with it");
+  verb->add_option("FILE", o->file, "Experiment, see experiments/")
+      ->required()
+      ->check(CLI::ExistingFile);
+  verb->add_option("--out", o->run.out, "Folder of its results; one with some is gone on with")
+      ->required();
+  verb->add_option("--data", o->data, "Clean images: a folder, an EDM .zip, .npy, or exact:...");
+  verb->add_option("--model", o->models, "NAME=FILE: the network for prior, eps, palette, ...");
+  const CLI::Range count(1, 1000000);
+  verb->add_option("--images", o->images, "The first so many images")->check(count);
+  verb->add_option("--samples", o->samples, "Samples of each image")->check(count);
+  verb->add_option("--sigma-y", o->sigma_y, "Measurement noise")->check(CLI::NonNegativeNumber);
+  verb->add_option("--seed", o->seed, "Seed of operators, noise and samples")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--tasks", o->tasks, "Only these tasks of the experiment");
+  verb->add_option("--methods", o->methods, "Only the methods with these labels");
+  verb->add_option("--labels", o->labels, "Class labels, instead of the data's");
+  verb->add_option("--lpips", o->lpips, "LPIPS weights, from eps convert; several are allowed");
+  verb->add_option("--inception", o->inception, "Inception weights for FID, from eps convert");
+  verb->add_option("--batch", o->run.batch, "Samples in memory together; otherwise 16")
+      ->check(count);
+  verb->add_option("--vjp-batch", o->run.vjp_batch, "Samples whose derivatives are, too")
+      ->check(count)
+      ->capture_default_str();
+  verb->add_flag("--discard-samples", o->discard, "Keep no samples of a cell that is scored");
+  verb->add_option("--device", o->device, "auto, cpu, cuda or cuda:K")->capture_default_str();
+  verb->add_option("--dtype", o->dtype, "Arithmetic: auto, float32, bfloat16 or float16")
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "float16"}))
+      ->capture_default_str();
+  verb->callback([o] { run(*o); });
+}
+
+}  // namespace eps::cli

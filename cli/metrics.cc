@@ -1,0 +1,193 @@
+// eps metrics: judges samples against the truth.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/images.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "eps/device.h"
+#include "eps/evaluation.h"
+#include "eps/io/file.h"
+#include "eps/io/image.h"
+#include "eps/io/npy.h"
+#include "eps/task.h"
+
+namespace eps::cli {
+namespace {
+
+struct Options {
+  std::string samples, truth, inception, measurement, operator_spec, json, cache;
+  std::vector<std::string> lpips, metrics;
+  double sigma_y = -1;
+  bool clip = false;
+  std::string device = "auto";
+  uint64_t seed = 0;
+};
+
+Tensor read_images(const std::string& path) {
+  const Tensor images = path.ends_with(".npy") ? map_npy(path) : read_array(path);
+  return images.scalar_type() == at::kByte ? from_uint8(images) : images;
+}
+
+void check_range(const Options& o, const Tensor& images, const std::string& path) {
+  require_finite(images, path);
+  if (o.clip) return;
+  try {
+    check_image_range(images, path);
+  } catch (const Error& error) {
+    fail(error.what(), "; --clip clips them");
+  }
+}
+
+// The operator that the spec names. One that is drawn at random would be another than the one that
+// measured.
+Operator read_operator(const Options& o, const Tensor& like) {
+  Rng once(0, like.size(0)), again(1, like.size(0));
+  const Operator A = make_operator(o.operator_spec, like, once);
+  const auto drawn = A->parameters(),
+             other = make_operator(o.operator_spec, like, again)->parameters();
+  for (const auto& [name, value] : drawn)
+    check(at::equal(value, other.at(name)),
+          "--operator ",
+          o.operator_spec,
+          ": its ",
+          name,
+          " is drawn at random; name the file of the one that measured, as eps run writes it");
+  return A;
+}
+
+// What the samples were restored from; nothing if it is not said.
+std::vector<Problem> read_problem(const Options& o, const Tensor& truth) {
+  const bool measurement = !o.measurement.empty(), spec = !o.operator_spec.empty();
+  if (!measurement && !spec && o.sigma_y == -1) return {};
+  check(measurement && spec && o.sigma_y > 0,
+        "eps metrics: chi2 needs all of --measurement, --operator and a --sigma-y above 0");
+  const Operator A = read_operator(o, truth.to(at::kDouble));
+  Problem problem{A, read_array(o.measurement).to(at::kDouble), scalar(o.sigma_y)};
+  const Tensor wanted = A->apply(truth.to(at::kDouble));
+  check(problem.y.sizes() == wanted.sizes(),
+        o.measurement,
+        ": the operator measures ",
+        to_string(wanted.sizes()),
+        ", got ",
+        to_string(problem.y.sizes()));
+  require_finite(problem.y, o.measurement);
+  return {problem};
+}
+
+nlohmann::ordered_json to_json(const Evaluation& evaluation) {
+  using Json = nlohmann::ordered_json;
+  // JSON knows no infinity, and no number that is none.
+  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+  Json metrics = Json::object(), absent = Json::object();
+  for (const auto& [name, reading] : evaluation.metrics)
+    metrics[name] = {{"value", number(reading.value)}, {"se", number(reading.se)}};
+  for (const auto& [name, reason] : evaluation.absent) absent[name] = reason;
+  return {{"metrics", metrics}, {"absent", absent}, {"ranks", evaluation.ranks}};
+}
+
+// In the order of the registry; features have names of their own.
+void print(const Evaluation& evaluation, const Judges& judges) {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics()) {
+    std::vector<int64_t> lengths = {2048};
+    if (judges.inception) lengths = judges.inception->dimensions();
+    for (const int64_t length : lengths) {
+      const std::string name = metric_name(metric.name, length);
+      if (names.empty() || names.back() != name) names.push_back(name);
+    }
+  }
+  for (const auto& name : names) {
+    const auto found = evaluation.metrics.find(name);
+    if (found == evaluation.metrics.end()) continue;
+    const auto [value, se] = found->second;
+    fmt::print("{:<28} {:>12.6g}  +- {:.2g}\n", name, value, se);
+  }
+  std::map<std::string, std::string> by_reason;
+  for (const auto& [name, reason] : evaluation.absent)
+    by_reason[reason] += (by_reason[reason].empty() ? "" : ", ") + name;
+  for (const auto& [reason, absent] : by_reason) fmt::print("absent: {}: {}\n", absent, reason);
+}
+
+// What was asked for by name must be there.
+void keep_only(const std::vector<std::string>& names, Evaluation& evaluation) {
+  if (names.empty()) return;
+  std::map<std::string, Reading> kept;
+  for (const auto& name : names) {
+    find_metric(name);
+    const auto found = evaluation.metrics.find(name);
+    const auto reason = evaluation.absent.find(name);
+    check(found != evaluation.metrics.end(),
+          "metric ",
+          name,
+          ": ",
+          reason == evaluation.absent.end() ? "needs other weights" : reason->second);
+    kept.insert(*found);
+  }
+  evaluation.metrics = kept;
+  evaluation.absent.clear();
+}
+
+void run(const Options& o) {
+  if (!o.json.empty()) check_folder_of(o.json);
+  check(!std::filesystem::is_directory(o.json), o.json, ": is a folder; a file is wanted");
+  for (const auto& name : o.metrics) find_metric(name);
+  Tensor samples = read_images(o.samples), truth = read_images(o.truth);
+  if (samples.dim() == 4) samples = samples.unsqueeze(0);  // one sample of each image
+  check(truth.dim() == 4, o.truth, ": the truth is N x C x H x W, got ", to_string(truth.sizes()));
+  check(truth.numel() > 0, o.truth, ": holds no image: ", to_string(truth.sizes()));
+  check(samples.dim() == 5 && samples.size(0) > 0 && samples.sizes().slice(1) == truth.sizes(),
+        o.samples,
+        ": samples are S x N x C x H x W with the truth's ",
+        to_string(truth.sizes()),
+        " behind S, got ",
+        to_string(samples.sizes()));
+  check_range(o, truth, o.truth);
+  check_range(o, samples, o.samples);
+  const auto problems = read_problem(o, truth);
+  if (o.clip) {
+    samples = samples.clamp(-1, 1);
+    truth = truth.clamp(-1, 1);
+  }
+  const at::Device device = parse_device(o.device);
+  prepare_device(device);
+  const Judges judges = load_judges(o.lpips, o.inception, o.cache, device);
+  Evaluation evaluation = evaluate(
+      samples,
+      truth,
+      {.judges = &judges, .problems = problems.empty() ? nullptr : &problems, .seed = o.seed});
+  keep_only(o.metrics, evaluation);
+  fmt::print("samples of each image: {}, images: {}\n", samples.size(0), truth.size(0));
+  print(evaluation, judges);
+  if (o.json.empty()) return;
+  auto json = to_json(evaluation);
+  json["samples"] = samples.size(0);
+  json["images"] = truth.size(0);
+  write_file_atomically(o.json, json.dump(2) + "\n");
+}
+
+}  // namespace
+
+void add_metrics(CLI::App& app) {
+  const auto o = std::make_shared<Options>();
+  auto* verb = app.add_subcommand("metrics", "Judge samples against the truth");
+  verb->add_option("--samples", o->samples, "(S, N, C, H, W) in [-1, 1]")->required();
+  verb->add_option("--truth", o->truth, "(N, C, H, W) in [-1, 1]")->required();
+  verb->add_option("--lpips", o->lpips, "LPIPS weights, from eps convert; several are allowed");
+  verb->add_option("--inception", o->inception, "Inception weights for FID, from eps convert");
+  verb->add_option("--measurement", o->measurement, "What the samples were restored from: y");
+  verb->add_option("--operator", o->operator_spec, "The operator that measured it");
+  verb->add_option("--sigma-y", o->sigma_y, "The noise on it");
+  verb->add_option("--metrics", o->metrics, "Only these, see eps list metrics; all must be there");
+  verb->add_flag("--clip", o->clip, "Clip values to [-1, 1] instead of refusing those outside");
+  verb->add_option("--json", o->json, "File to write");
+  verb->add_option("--features", o->cache, "Folder that keeps Inception features");
+  verb->add_option("--device", o->device, "auto, cpu, cuda or cuda:K")->capture_default_str();
+  verb->add_option("--seed", o->seed, "Seed of ties and of the bootstrap")->capture_default_str();
+  verb->callback([o] { run(*o); });
+}
+
+}  // namespace eps::cli
