@@ -3,6 +3,7 @@
 
 #include "cli/verbs.h"
 #include "eps/dataset.h"
+#include "eps/exact_data.h"
 #include "eps/method.h"
 #include "eps/metric.h"
 #include "eps/sampler.h"
@@ -21,9 +22,11 @@ void print_fields(const std::vector<Field>& fields) {
 }
 
 void list_datasets() {
-  fmt::print("datasets (a folder of images, an EDM archive .zip, or synthetic:key=value,...)\n");
+  fmt::print("datasets (a folder of images, an EDM archive .zip, or name:key=value,...)\n");
   fmt::print("  {:<20} shapes and textures, drawn on the spot\n", "synthetic");
   print_fields(synthetic_fields());
+  fmt::print("  {:<20} drawn from a prior that is known, for eps bench\n", "exact");
+  print_fields(exact_data_fields());
 }
 
 // "1 evaluation, 2.5 VJPs": what a sample costs by default, in so many parts.

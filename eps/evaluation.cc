@@ -76,8 +76,7 @@ class Evaluator {
   }
 
   void look_at_structure(const Tensor& samples, const Tensor& mean, const Tensor& truth) {
-    constexpr int64_t kWindow = 11;
-    if (std::min(truth.size(-1), truth.size(-2)) < kWindow)
+    if (std::min(truth.size(-1), truth.size(-2)) < kSsimWindow)
       return miss({"ssim", "ssim_reflect", "ssim_of_mean"},
                   "needs images of 11 pixels or more a side");
     add("ssim", ssim(samples, truth).mean(0));

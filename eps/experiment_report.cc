@@ -92,9 +92,12 @@ class Sheets {
 
   // For each method: samples, their mean and how they differ.
   void add_samples(const std::string& task, std::vector<Sheet>& sheets) const {
-    for (const size_t i : finished(task)) {
+    const auto found = finished(task);
+    if (found.empty()) return;
+    const Columns first = begin(task);
+    for (const size_t i : found) {
       const Glimpse& glimpse = *glimpses_[i];
-      Columns columns = begin(task);
+      Columns columns = first;
       for (int64_t k = 0; k < glimpse.samples.size(0); ++k) {
         const Tensor sample = few(glimpse.samples[k]);
         columns.add(fmt::format("sample {}", k + 1), sample, quality(sample));

@@ -89,7 +89,12 @@ TEST_F(MetricsVerb, SaysWhatIsWrong) {
   write(samples_, truth().unsqueeze(0));
   refused("--metrics crps_fair", "metric crps_fair: needs two samples or more");
   EXPECT_EQ(metrics().status, 0);
-  refused("--json " + folder_.file("none/x.json"), "");
+  for (const auto& [path, words] :
+       {std::pair{"none/x.json", "there is no folder"}, {"", "folder"}}) {
+    const Outcome outcome = metrics("--json " + folder_.file(path));
+    EXPECT_EQ(outcome.status, 2) << outcome.output;
+    EXPECT_NE(outcome.output.find(words), std::string::npos) << outcome.output;
+  }
 }
 
 TEST_F(MetricsVerb, AgreesWithReferenceCode) {

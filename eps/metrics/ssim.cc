@@ -4,17 +4,16 @@
 namespace eps {
 namespace {
 
-constexpr int64_t kWindow = 11;
 constexpr double kStd = 1.5;
 constexpr double kC1 = 0.01 * 0.01, kC2 = 0.03 * 0.03;  // (k1 L)^2, (k2 L)^2 with the range L = 1
 
 // Gaussian means of (P, 1, H, W) over the windows that lie inside it.
 Tensor windowed(const Tensor& planes) {
-  const Tensor offset = at::arange(kWindow, planes.options()) - (kWindow - 1) / 2;
+  const Tensor offset = at::arange(kSsimWindow, planes.options()) - (kSsimWindow - 1) / 2;
   const Tensor bell = (-offset.square() / (2 * kStd * kStd)).exp();
   const Tensor weights = bell / bell.sum();
-  return at::conv2d(at::conv2d(planes, weights.reshape({1, 1, kWindow, 1})),
-                    weights.reshape({1, 1, 1, kWindow}));
+  return at::conv2d(at::conv2d(planes, weights.reshape({1, 1, kSsimWindow, 1})),
+                    weights.reshape({1, 1, 1, kSsimWindow}));
 }
 
 Tensor unit_range(const Tensor& images) { return (images.to(at::kDouble).clamp(-1, 1) + 1) / 2; }
@@ -25,7 +24,7 @@ Tensor ssim_of_image(const Tensor& a, const Tensor& b, SsimBorder border) {
   Tensor planes = at::cat({a, b, a * a, b * b, a * b}).unsqueeze(1);
   // The mirror image of a product is the product of the mirror images.
   if (mirrored) {
-    constexpr int64_t reach = kWindow / 2;
+    constexpr int64_t reach = kSsimWindow / 2;
     planes = at::reflection_pad2d(planes, {reach, reach, reach, reach});
   }
   const auto moment = windowed(planes).chunk(5);
@@ -45,12 +44,12 @@ Tensor ssim_of_image(const Tensor& a, const Tensor& b, SsimBorder border) {
 }  // namespace
 
 Tensor ssim(const Tensor& images, const Tensor& truth, SsimBorder border) {
-  check(images.dim() >= 3 && truth.dim() >= 3 && images.size(-1) >= kWindow &&
-            images.size(-2) >= kWindow,
+  check(images.dim() >= 3 && truth.dim() >= 3 && images.size(-1) >= kSsimWindow &&
+            images.size(-2) >= kSsimWindow,
         "ssim: images must be ... x C x H x W, at least ",
-        kWindow,
+        kSsimWindow,
         " x ",
-        kWindow,
+        kSsimWindow,
         " pixels as its window, got ",
         to_string(images.sizes()));
   const int64_t C = images.size(-3), H = images.size(-2), W = images.size(-1);
