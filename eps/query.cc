@@ -7,20 +7,29 @@
 namespace eps {
 namespace {
 
-// ln(diag Sigma_star) / 8 as an image like x.
-Tensor log_deviation(const Query& query) {
+// diag f(A'A; sigma^2, sigma_y^2) as an image like x.
+using Diagonal = std::function<Tensor(const Tensor& e, const Tensor& level, const Tensor& noise)>;
+Tensor diagonal(const Query& query, const Diagonal& f) {
   const Tensor& x = query.x;
   std::vector<Tensor> all;
   for (const auto& [A, begin, end] : parts_of(query.A, x.size(0))) {
     const Tensor own = x.slice(0, begin, end);
     const Tensor level = slice_sample(query.sigma, begin, end).square();
     const Tensor noise = slice_sample(query.sigma_y, begin, end).square();
-    const Tensor diagonal = A->filter_diagonal(own, [&](const Tensor& e) {
-      return pivot_variance(e, per_sample(level, e), per_sample(noise, e));
-    });
-    all.push_back((diagonal.log() / 8).expand_as(own));
+    all.push_back(A->filter_diagonal(own, [&](const Tensor& e) {
+                     return f(e, per_sample(level, e), per_sample(noise, e));
+                   }).expand_as(own));
   }
   return at::cat(all);
+}
+
+// ln(diag Sigma_star) / 8.
+Tensor log_deviation(const Query& query) { return diagonal(query, pivot_variance).log() / 8; }
+
+// ln(1 + diag(A'A)/(4 sigma_y^2)) / 8.
+Tensor log_precision(const Query& query) {
+  const auto known = [](const Tensor& e, const Tensor&, const Tensor& noise) { return e / noise; };
+  return (diagonal(query, known) / 4).log1p() / 8;
 }
 
 }  // namespace
@@ -31,6 +40,7 @@ const std::map<std::string, Input>& inputs() {
                                                      {"pivot", Input::pivot},
                                                      {"pivot_sigma", Input::pivot_sigma},
                                                      {"eps", Input::eps},
+                                                     {"eps_precision", Input::eps_precision},
                                                      {"indi", Input::indi},
                                                      {"i2sb", Input::i2sb}};
   return table;
@@ -51,18 +61,20 @@ Input parse_input(const std::string& name) {
        name,
        "\"",
        suggestion(name, names),
-       "; wanted prior, palette, pivot, pivot_sigma, eps, indi or i2sb");
+       "; wanted prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or i2sb");
 }
 
 bool uses_pivot(Input input) {
-  return input == Input::pivot || input == Input::pivot_sigma || input == Input::eps;
+  return input == Input::pivot || input == Input::pivot_sigma || input == Input::eps ||
+         input == Input::eps_precision;
 }
 
 bool is_bridge(Input input) { return input == Input::indi || input == Input::i2sb; }
 
 int64_t side_channels(Input input, int64_t image_channels) {
   const bool alone = input == Input::prior || input == Input::pivot || is_bridge(input);
-  return alone ? 0 : image_channels;
+  if (alone) return 0;
+  return input == Input::eps_precision ? 2 * image_channels : image_channels;
 }
 
 Query prior_query(const Tensor& x_t, const Coefficients& c) {
@@ -78,9 +90,10 @@ Query make_query(Input input, const Problem& problem, const Tensor& x_t, const C
                 : is_bridge(input) ? Query{x_t, c.sigma()}
                                    : prior_query(x_t, c);
   // One measurement may stand for all images.
-  if (input == Input::palette || input == Input::eps)
+  if (input == Input::palette || input == Input::eps || input == Input::eps_precision)
     query.side = problem.A->picture(problem.y).expand_as(query.x);
   if (input == Input::pivot_sigma) query.side = log_deviation(query);
+  if (input == Input::eps_precision) query.side = at::cat({query.side, log_precision(query)}, 1);
   query.labels = problem.labels;
   return query;
 }

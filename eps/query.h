@@ -24,9 +24,13 @@ struct Query {
 //   pivot_sigma  [mu_star, Sigma_star], the diagonal of Sigma_star as ln(standard deviation) / 4,
 //                                     the scale on which EDM tells its networks sigma
 //   eps          [mu_star, y]         the paper's EPS
+//   eps_precision [mu_star, y, ln(1 + diag(A'A)/(4 sigma_y^2)) / 8]: beside them, how much is known
+//                                     of each pixel beyond a prior deviation of 1/2. In y a hole of
+//                                     a mask and a grey pixel are both 0, and sigma_y is nowhere to
+//                                     be seen; here both are plain
 //   indi         [x_t]                x_t on the way from x0 to picture(y) (eps/bridge.h), InDI
 //   i2sb         [x_t]                likewise, I2SB
-enum class Input { prior, palette, pivot, pivot_sigma, eps, indi, i2sb };
+enum class Input { prior, palette, pivot, pivot_sigma, eps, eps_precision, indi, i2sb };
 
 const std::map<std::string, Input>& inputs();
 std::string to_string(Input input);
@@ -34,7 +38,7 @@ Input parse_input(const std::string& name);
 bool uses_pivot(Input input);
 // Whether x_t is no x0 with noise, but on a bridge from x0 to picture(y).
 bool is_bridge(Input input);
-// Channels beside the image's own: 0, or as many again.
+// Channels beside the image's own: a multiple of them.
 int64_t side_channels(Input input, int64_t image_channels);
 
 // y enters as picture(y), an image of the size of x. The query of a bridge is x_t as it is, at the

@@ -88,8 +88,10 @@ Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
   check_fits(network, data, config.start);
   const int64_t side = side_channels(parse_input(config.input), network.img_channels);
   const int64_t own_side = network.in_channels - network.img_channels;
-  if (own_side == 0 && side > 0) {
-    start.network = widen_input(start.network, side);
+  // What eps shows is the first half of what eps_precision does.
+  const bool begins_alike = own_side == 0 || (start.input == Input::eps && side == 2 * own_side);
+  if (begins_alike && side > own_side) {
+    start.network = widen_input(start.network, side - own_side);
   } else {
     check(own_side == side,
           config.start,
@@ -178,8 +180,10 @@ TrainingConfig resolved(TrainingConfig c) {
   if (c.tasks == std::vector<std::string>{"all"}) c.tasks = kAllTasks;
   for (const auto& task : c.tasks) find_task(task);
   const Range sigma_y = sigma_y_range(c);
-  check(input != Input::pivot_sigma || sigma_y.low > 0,
-        "training: the input pivot_sigma shows ln Sigma_star, which wants sigma_y > 0; got ",
+  check((input != Input::pivot_sigma && input != Input::eps_precision) || sigma_y.low > 0,
+        "training: the input ",
+        c.input,
+        " shows logarithms of variances, which want sigma_y > 0; got ",
         c.sigma_y);
   check(!c.data.empty(), "training: no data");
   check_at_least("images", static_cast<double>(c.images), 1);

@@ -68,10 +68,11 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("fit", c.fit, "How images get that size: crop or resize", false);
   visit("flip", c.flip, "Mirror half of the images", false);
   visit("strict", c.strict, "Stop at an image that cannot be read instead of skipping it", true);
-  visit("input",
-        c.input,
-        "What the network sees: prior, palette, pivot, pivot_sigma, eps, indi or i2sb",
-        false);
+  visit(
+      "input",
+      c.input,
+      "What the network sees: prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or i2sb",
+      false);
   visit("tasks", c.tasks, "Tasks or operator specs; several: one network for all", false);
   visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
   visit("start", c.start, "Checkpoint to start from: any that eps convert reads", false);

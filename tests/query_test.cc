@@ -52,7 +52,7 @@ TEST(Partition, AnswersAsItsPartsDo) {
   const Tensor sigma_y = rng.uniform({6, 1, 1, 1}) / 10 + 0.01;
   const Problem all = observe(A, x0, sigma_y, rng);
   const Tensor x_t = x0 + sigma * rng.normal(kImages);
-  for (const Input input : {Input::eps, Input::pivot_sigma, Input::palette}) {
+  for (const Input input : {Input::eps, Input::eps_precision, Input::pivot_sigma, Input::palette}) {
     const Query together = make_query(input, all, x_t, edm().at(sigma));
     for (int64_t part = 0; part < 3; ++part) {
       const int64_t begin = 2 * part, end = begin + 2;
@@ -94,6 +94,11 @@ TEST(Query, ShowsWhatTheInputSays) {
   const Query sigma = make_query(Input::pivot_sigma, problem, x_t, c);
   const Tensor deviation = mask * std::sqrt(1 / 100.25) + (1 - mask) * 2;
   EXPECT_TRUE(sigma.side.allclose((deviation.log() / 4).expand(shape), 1e-12));
+  // A'A is the mask: 1 / (4 * 0.01) = 25 where observed.
+  const Query precision = make_query(Input::eps_precision, problem, x_t, c);
+  EXPECT_TRUE(precision.x.equal(mu) && precision.side.slice(1, 0, 3).equal(problem.y));
+  EXPECT_TRUE(
+      precision.side.slice(1, 3, 6).allclose((mask * (std::log(26) / 8)).expand(shape), 1e-12));
   // A bridge's x_t is no multiple of x0 with noise: it stays as it is on every schedule.
   for (const Input input : {Input::indi, Input::i2sb}) {
     const Query bridge = make_query(input, problem, x_t, vp_linear().at(scalar(0.5)));
@@ -110,7 +115,7 @@ TEST(Query, NamesItsInputs) {
   }
   EXPECT_EQ(error_of([] { parse_input("pallete"); }),
             "unknown input \"pallete\" (did you mean \"palette\"?); wanted prior, palette, pivot, "
-            "pivot_sigma, eps, indi or i2sb");
+            "pivot_sigma, eps, eps_precision, indi or i2sb");
 }
 
 // All ways p can be had, on every kind of basis.

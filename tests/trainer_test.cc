@@ -214,6 +214,7 @@ TEST(Training, AWarmStartAnswersAsThePretrainedNetwork) {
                                         {"pivot", 3},
                                         {"pivot_sigma", 6},
                                         {"eps", 6},
+                                        {"eps_precision", 9},
                                         {"indi", 3},
                                         {"i2sb", 3}}) {
     config = tuned_from(folder.file("prior.safetensors"), input);
