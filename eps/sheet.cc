@@ -87,7 +87,7 @@ struct Layout {
       for (const SheetRow& row : sheet.rows)
         if (row.cells[j].defined()) length = std::max(length, magnified * row.cells[j].size(2));
       heads.push_back(break_lines(sheet.columns[j], length, scale));
-      length = std::max(length, widest(heads.back(), scale));
+      if (const int64_t word = widest(heads.back(), scale); word > length) length = word + gap;
       columns.push_back({width, length});
       width += length + gap;
     }
