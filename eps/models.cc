@@ -91,8 +91,8 @@ std::vector<std::string> model_folders() {
 std::vector<std::string> model_names() {
   std::set<std::string> names;
   for (const std::string& folder : model_folders()) {
-    if (!is_folder(folder)) continue;
-    for (const auto& entry : fs::directory_iterator(folder))
+    std::error_code ignored;  // what is not there, or cannot be looked at, has none
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.path().extension() == kSuffix) names.insert(entry.path().stem().string());
   }
   return {names.begin(), names.end()};
