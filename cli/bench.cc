@@ -1,7 +1,6 @@
 // eps bench: runs an experiment, or goes on with it.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <iostream>
 
 #include "cli/images.h"
@@ -12,6 +11,7 @@
 #include "eps/experiment_run.h"
 #include "eps/io/any_checkpoint.h"
 #include "eps/io/file.h"
+#include "eps/models.h"
 #include "eps/network_denoiser.h"
 
 namespace eps::cli {
@@ -65,9 +65,7 @@ std::map<std::string, std::vector<std::string>> parse_models(
           "--model ",
           pair,
           ": wanted NAME=FILE, such as prior=network.safetensors");
-    const std::string file = pair.substr(equals + 1);
-    check(std::filesystem::is_regular_file(file), "--model ", pair, ": there is no such file");
-    models[pair.substr(0, equals)].push_back(file);
+    models[pair.substr(0, equals)].push_back(find_model(pair.substr(equals + 1)));
   }
   return models;
 }
@@ -152,7 +150,10 @@ void add_bench(CLI::App& app) {
   verb->add_option("--out", o->run.out, "Folder of its results; one with some is gone on with")
       ->required();
   verb->add_option("--data", o->data, "Clean images: a folder, an EDM .zip, .npy, or exact:...");
-  verb->add_option("--model", o->models, "NAME=FILE: the network for prior, eps, palette, ...");
+  verb->add_option(
+      "--model",
+      o->models,
+      "NAME=FILE: the network for prior, eps, palette, ...; FILE may be a name of eps list models");
   const CLI::Range count(1, 1000000);
   verb->add_option("--images", o->images, "The first so many images")->check(count);
   verb->add_option("--samples", o->samples, "Samples of each image")->check(count);

@@ -9,6 +9,7 @@
 #include "eps/io/any_checkpoint.h"
 #include "eps/io/bytes.h"
 #include "eps/io/torch_storage.h"
+#include "eps/models.h"
 
 namespace eps::cli {
 namespace {
@@ -23,7 +24,10 @@ struct Options {
 };
 
 std::vector<std::string> inputs(const Options& options) {
-  return {options.files.begin(), options.files.end() - (options.show ? 0 : 1)};
+  std::vector<std::string> files = options.files;
+  if (!options.show) files.pop_back();
+  for (std::string& file : files) file = find_model(file);
+  return files;
 }
 
 void check_output(const std::string& name) {
@@ -49,10 +53,6 @@ void validate(const Options& options) {
     check(options.files.size() >= 2,
           "convert: the file to write is missing: eps convert IN... OUT");
     check_output(options.files.back());
-  }
-  std::error_code ignored;  // what cannot be looked at is not there
-  for (const std::string& input : inputs(options)) {
-    check(fs::exists(input, ignored), "convert: ", input, ": no such file");
   }
 }
 
@@ -128,10 +128,11 @@ void add_convert(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "convert", "Turn checkpoints (.pkl, .pt, .pth, .ckpt) into one .safetensors, or show one");
-  verb->add_option("files",
-                   options->files,
-                   "IN... OUT: checkpoints (EDM snapshots, torch.save files, .safetensors), whose "
-                   "tensors go into one file, and that file, *.safetensors")
+  verb->add_option(
+          "files",
+          options->files,
+          "IN... OUT: checkpoints (EDM snapshots, torch.save files, .safetensors, names of eps "
+          "list models), whose tensors go into one file, and that file, *.safetensors")
       ->required();
   verb->add_option("--dtype",
                    options->dtype,

@@ -1,11 +1,16 @@
 // eps list: everything registered, by name.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "cli/verbs.h"
+#include "eps/checkpoint.h"
 #include "eps/dataset.h"
 #include "eps/exact_data.h"
+#include "eps/io/bytes.h"
 #include "eps/method.h"
 #include "eps/metric.h"
+#include "eps/models.h"
 #include "eps/sampler.h"
 #include "eps/task.h"
 
@@ -68,6 +73,42 @@ void list_metrics() {
   for (const auto& metric : metrics()) fmt::print("  {:<28} {}\n", metric.name, metric.help);
 }
 
+// "input eps, 3 x 64 x 64, 61.8 million parameters, 2 million images seen; box_inpainting, ..."
+std::string summary_of_model(const std::string& path) {
+  const Safetensors file = read_safetensors(path);
+  // The folder may hold the weights of a metric, too.
+  if (!file.metadata.contains("config")) return fmt::format("{} tensors", file.tensors.size());
+  const Checkpoint model = checkpoint_from(file, path);
+  const UNetConfig& network = model.network.config();
+  int64_t parameters = 0;
+  for (const auto& [name, tensor] : model.network.parameters()) parameters += tensor.numel();
+  std::string text = fmt::format("input {}, {} x {} x {}, {:.3g} million parameters",
+                                 to_string(model.input),
+                                 network.img_channels,
+                                 network.img_resolution,
+                                 network.img_resolution,
+                                 static_cast<double>(parameters) / 1e6);
+  const Provenance& origin = model.provenance;
+  if (origin.images_seen > 0)
+    text +=
+        fmt::format(", {:.3g} million images seen", static_cast<double>(origin.images_seen) / 1e6);
+  for (size_t k = 0; k < origin.tasks.size(); ++k)
+    text += (k ? ", " : "; ") + printable(origin.tasks[k]);
+  return text;
+}
+
+void list_models() {
+  const std::vector<std::string> names = model_names();
+  fmt::print("models (by name wherever a network is wanted; EPS_MODELS may name a folder)\n");
+  for (const auto& name : names)
+    fmt::print("  {:<20} {}\n", name, summary_of_model(find_in_models(name + ".safetensors")));
+  if (names.empty()) fmt::print("  none; looked in\n");
+  std::error_code ignored;  // what cannot be looked at is not there
+  for (const auto& folder : model_folders())
+    if (names.empty() || std::filesystem::is_directory(folder, ignored))
+      fmt::print("  {:<20} {}\n", names.empty() ? "" : "folder", folder);
+}
+
 void list_operators() {
   fmt::print(
       "operators (name:key=value,...; \"a | b\" applies a, then b; \"a + b\" measures both)\n");
@@ -102,15 +143,16 @@ void add_list(CLI::App& app) {
   static const std::map<std::string, void (*)()> kinds = {{"datasets", list_datasets},
                                                           {"methods", list_methods},
                                                           {"metrics", list_metrics},
+                                                          {"models", list_models},
                                                           {"operators", list_operators},
                                                           {"tasks", list_tasks},
                                                           {"schedules", list_schedules},
                                                           {"solvers", list_solvers}};
   auto* verb = app.add_subcommand("list", "Everything registered, by name");
-  verb->add_option(
-          "KIND",
-          *kind,
-          "datasets, methods, metrics, operators, tasks, schedules or solvers; all without it")
+  verb->add_option("KIND",
+                   *kind,
+                   "datasets, methods, metrics, models, operators, tasks, schedules or solvers; "
+                   "all without it")
       ->check(CLI::IsMember(&kinds));
   verb->callback([kind] {
     for (const auto& [name, print] : kinds)

@@ -6,6 +6,7 @@
 #include "eps/device.h"
 #include "eps/io/any_checkpoint.h"
 #include "eps/io/array.h"
+#include "eps/models.h"
 
 namespace eps::cli {
 namespace {
@@ -30,7 +31,10 @@ int64_t parse_label(const std::string& text) {
 }  // namespace
 
 void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name) {
-  verb.add_option(name, options.path, "Network: any checkpoint that eps convert reads")->required();
+  verb.add_option(name,
+                  options.path,
+                  "Network: a name of eps list models, or any checkpoint that eps convert reads")
+      ->required();
   verb.add_option("--device", options.device, "auto, cpu, cuda or cuda:K")->capture_default_str();
   verb.add_option(
           "--dtype", options.dtype, "Arithmetic of the network: auto, float32, bfloat16 or float16")
@@ -41,7 +45,8 @@ void add_model_options(CLI::App& verb, ModelOptions& options, const std::string&
 Checkpoint load_model(const ModelOptions& options, Input wanted, const std::string& asker) {
   const at::Device device = parse_device(options.device);
   prepare_device(device);
-  Checkpoint model = checkpoint_from(read_any_checkpoint(options.path), options.path);
+  const std::string file = find_model(options.path);
+  Checkpoint model = checkpoint_from(read_any_checkpoint(file), file);
   check(model.input == wanted,
         options.path,
         ": a network for the input ",

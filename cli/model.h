@@ -9,12 +9,12 @@
 namespace eps::cli {
 
 struct ModelOptions {
-  std::string path;
+  std::string path;  // or the name of a network that comes with eps
   std::string device = "auto";
   std::string dtype = "auto";
 };
 
-// The network's file under this name (MODEL, --model), --device and --dtype.
+// The network under this name (MODEL, --model), --device and --dtype.
 void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name = "MODEL");
 
 // The network on its device in its dtype; any format that eps convert reads. The dtype auto is what

@@ -4,6 +4,10 @@ include(CMakePackageConfigHelpers)
 install(TARGETS eps eps_torch EXPORT eps_targets)
 install(TARGETS eps_cli)
 install(DIRECTORY eps DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+# The networks that come with eps, where eps/models.h looks for them.
+if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/models)
+  install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/eps)
+endif()
 install(EXPORT eps_targets NAMESPACE eps:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/eps)
 configure_package_config_file(cmake/epsConfig.cmake.in epsConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/eps)

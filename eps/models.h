@@ -19,4 +19,7 @@ std::vector<std::string> model_names();
 // Anything else in a models folder, such as the folder "faces64-images"; Error if there is none.
 std::string find_in_models(const std::string& relative);
 
+// Where all of them are looked for, in this order; not every folder need be there.
+std::vector<std::string> model_folders();
+
 }  // namespace eps

@@ -6,6 +6,7 @@
 
 #include "eps/io/any_checkpoint.h"
 #include "eps/io/image.h"
+#include "eps/models.h"
 
 namespace eps {
 namespace {
@@ -79,7 +80,7 @@ UNetConfig network_for(const TrainingConfig& config, const Dataset& data) {
 
 // The network in the file, with room for what this run shows it.
 Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
-  const Safetensors file = read_any_checkpoint(config.start);
+  const Safetensors file = read_any_checkpoint(find_model(config.start));
   check(!file.metadata.contains("training"),
         config.start,
         ": the state of a run; start from the network.safetensors beside it, or resume the run");

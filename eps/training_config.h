@@ -75,7 +75,7 @@ void for_each_field(Config& c, Visit&& visit) {
       false);
   visit("tasks", c.tasks, "Tasks or operator specs; several: one network for all", false);
   visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
-  visit("start", c.start, "Checkpoint to start from: any that eps convert reads", false);
+  visit("start", c.start, "Network to start from: a name of eps list models, or a file", false);
   visit("arch", c.arch, "From scratch: ddpmpp (the default) or adm", false);
   visit("preset", c.preset, "Its size: tiny, small (the default), ffhq64 or imagenet64", false);
   visit("dropout", c.dropout, "Dropout of a network from scratch; below 0: the preset's", false);

@@ -233,7 +233,8 @@ TEST_F(Bench, NetworksAreGivenByName) {
   refused(data, "no network is given; --model NAME=FILE does, for prior, eps");
   refused("--model prior=" + prior, "names no data; --data FILE does");
   refused(data + " --model prior", "wanted NAME=FILE");
-  refused(data + " --model prior=" + folder_.file("none"), "there is no such file");
+  refused(data + " --model prior=" + folder_.file("none"), folder_.file("none") + ": no such file");
+  refused(data + " --model prior=no-such-name", "unknown network \"no-such-name\"");
   refused(data + " --images 9 --model prior=" + prior, "5 images, the experiment wants 9");
   refused(data + " --methods XPS --model prior=" + prior, "has no method with the label XPS");
 }

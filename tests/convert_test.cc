@@ -135,7 +135,7 @@ TEST(Convert, RefusesOptionsBeforeReading) {
   EXPECT_EQ(error(in + " --show --dtype float16"),
             "eps: convert: --dtype is for a file to write, and --show writes none\n");
   EXPECT_EQ(error(in + " " + folder.file("none.pt") + " b.safetensors"),
-            "eps: convert: " + folder.file("none.pt") + ": no such file\n");
+            "eps: " + folder.file("none.pt") + ": no such file\n");
   EXPECT_NE(error(in + " b.safetensors --dtype int8").find("--dtype"), std::string::npos);
   EXPECT_NE(error(folder.file("none.pt") + " b.safetensors").find("none.pt"), std::string::npos);
 }
