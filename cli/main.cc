@@ -3,16 +3,28 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 
 #include "cli/verbs.h"
+#include "eps/rank_environment.h"
 #include "eps/spec.h"
 
 namespace {
 
-// Debian's libtorch starts with one thread unless told otherwise.
-int default_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+constexpr int kMostThreads = 4096;
+
+// OMP_NUM_THREADS, or this process's share of the cores. Debian's libtorch would start with one
+// thread; as many as there are cores in each of several processes would wait for one another at
+// every operation.
+int default_threads() {
+  const char* told = std::getenv("OMP_NUM_THREADS");
+  const int wanted = told == nullptr ? 0 : std::atoi(told);
+  if (wanted > 0) return std::min(wanted, kMostThreads);
+  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+  return static_cast<int>(std::max<int64_t>(1, cores / eps::ranks_in_environment().neighbours));
+}
 
 // glibc gives large blocks back to the system at once and gets them anew, page by page, at every
 // step of a sampler. Keeping them makes each tensor operation cheaper.
@@ -41,7 +53,7 @@ int run(int argc, char** argv) {
   app.fallthrough();
   int threads = default_threads();
   app.add_option("--threads", threads, "CPU threads")
-      ->check(CLI::Range(1, 4096))
+      ->check(CLI::Range(1, kMostThreads))
       ->capture_default_str();
   app.parse_complete_callback([&threads] { at::set_num_threads(threads); });
 

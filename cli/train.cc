@@ -1,6 +1,7 @@
 // eps train: trains a prior, EPS, Palette, an input ablation or a bridge; goes on with a run.
 #include <atomic>
 #include <csignal>
+#include <ctime>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,15 +20,19 @@ struct Options {
   std::map<std::string, const CLI::Option*> given;  // by the name of the field
 };
 
-std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<std::time_t> interrupted = 0;  // when, once it was
+static_assert(std::atomic<std::time_t>::is_always_lock_free);
 
-// The first interrupt ends the run after a checkpoint, the second at once.
+// The first interrupt ends the run after a checkpoint, a later one at once. timeout and some shells
+// signal a process and its group too, so those within a second are the same one.
 void handle_interrupts() {
   for (const int signal : {SIGINT, SIGTERM})
     std::signal(signal, [](int number) {
-      interrupted = true;
+      const std::time_t now = std::time(nullptr);
+      std::time_t first = 0;
+      if (interrupted.compare_exchange_strong(first, now) || now - first <= 1) return;
       std::signal(number, SIG_DFL);
+      std::raise(number);
     });
 }
 
@@ -56,7 +61,7 @@ void run(const Options& o) {
             last = seen;
           },
       .say = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; },
-      .stop = [] { return interrupted.load(); }};
+      .stop = [] { return interrupted != 0; }};
   if (o.resume.empty()) {
     TrainingConfig config;
     if (!o.config.empty()) config = parse_training_config(read_file(o.config), o.config);

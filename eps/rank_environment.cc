@@ -9,15 +9,18 @@ namespace {
 
 // The variables of one launcher. Not every mpirun says which ranks share a machine.
 struct Launcher {
-  const char *rank, *size, *local;
+  const char *rank, *size, *local, *neighbours;
 };
 
 // mpirun and torchrun inside a Slurm job also show Slurm's numbers, so those come last.
 constexpr Launcher kLaunchers[] = {
-    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", nullptr},
 };
 
 std::string environment(const char* variable, const char* otherwise) {
@@ -59,6 +62,8 @@ RankNumbers numbers_from(const Launcher& names) {
         ", got ",
         numbers.rank);
   numbers.local = std::getenv(names.local) ? number_in(names.local) : numbers.rank;
+  if (names.neighbours != nullptr)
+    numbers.neighbours = std::getenv(names.neighbours) ? number_in(names.neighbours) : numbers.size;
   return numbers;
 }
 

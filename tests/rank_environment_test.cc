@@ -18,9 +18,11 @@ class RankEnvironment : public testing::Test {
   void TearDown() override { clear(); }
 
   static void clear() {
-    for (const char* launcher : {"RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT",
-                                 "OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE",
-                                 "OMPI_COMM_WORLD_LOCAL_RANK PMI_RANK PMI_SIZE MPI_LOCALRANKID",
+    for (const char* launcher : {"RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE",
+                                 "MASTER_ADDR MASTER_PORT OMPI_COMM_WORLD_RANK",
+                                 "OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK",
+                                 "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                 "PMI_RANK PMI_SIZE MPI_LOCALRANKID MPI_LOCALNRANKS",
                                  "SLURM_PROCID SLURM_NTASKS SLURM_LOCALID",
                                  "TORCHELASTIC_USE_AGENT_STORE TORCHELASTIC_RESTART_COUNT"}) {
       std::istringstream names(launcher);
@@ -60,6 +62,20 @@ TEST_F(RankEnvironment, IsReadFromEveryLauncher) {
   }
   set("RANK=3 WORLD_SIZE=8");
   EXPECT_EQ(ranks_in_environment().local, 3);
+}
+
+TEST_F(RankEnvironment, SaysHowManyShareTheCores) {
+  const auto neighbours = [](const std::string& variables) {
+    set(variables);
+    return ranks_in_environment().neighbours;
+  };
+  EXPECT_EQ(neighbours(""), 1);
+  EXPECT_EQ(neighbours("RANK=3 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2"), 2);
+  EXPECT_EQ(neighbours("RANK=3 WORLD_SIZE=8"), 8);
+  EXPECT_EQ(neighbours("OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=8 "
+                       "OMPI_COMM_WORLD_LOCAL_SIZE=4"),
+            4);
+  EXPECT_EQ(neighbours("SLURM_PROCID=3 SLURM_NTASKS=8 SLURM_LOCALID=1"), 1);
 }
 
 TEST_F(RankEnvironment, WithoutALauncherIsARunOfOne) {

@@ -154,13 +154,14 @@ TEST(TrainingRun, SurvivesKillsAndBrokenStates) {
   EXPECT_EQ(lines_of(broken + "/log.jsonl").size(), lines_of(whole + "/log.jsonl").size());
 }
 
+// Asked twice at once, as timeout does, which signals the process and then its group.
 TEST(TrainingRun, StopsWhenAskedAndSaysHowToGoOn) {
   const Folder folder;
   const std::string run = folder.file("run");
   const Outcome outcome = eps_train("--out " + run + kTiny +
                                     "--save-every 16 --images 100000 2>&1 & pid=$!; while [ ! -f " +
                                     run + state_name(32) +
-                                    " ]; do sleep 0.01; done; kill -INT $pid; "
+                                    " ]; do sleep 0.01; done; kill -INT $pid; kill -INT $pid; "
                                     "wait $pid");
   EXPECT_NE(outcome.output.find("go on with eps train --resume " + run), std::string::npos)
       << outcome.output;
