@@ -230,6 +230,13 @@ TEST(Training, AWarmStartAnswersAsThePretrainedNetwork) {
   }
 }
 
+TEST(Training, ANetworkSaysWhatItsDataAreCalledAndNotWhereTheyAre) {
+  TrainingConfig config = tiny("prior", {});
+  config.data = {"/home/her/faces-0.zip", "photos/", "synthetic:size=16,count=32"};
+  EXPECT_EQ(starting_point(config, synthetic(32)).provenance.data,
+            "faces-0.zip, photos, synthetic:size=16,count=32");
+}
+
 TEST(Training, AClassConditionalNetworkKeepsItsLabels) {
   const Folder folder;
   const Dataset data = read_dataset({"synthetic:size=16,count=32,kind=shapes"}, {});
