@@ -5,20 +5,17 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/measurement.h"
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/restored.h"
 #include "cli/trained.h"
 #include "cli/verbs.h"
-#include "eps/io/file.h"
-#include "eps/io/image.h"
 #include "eps/metrics/psnr.h"
 #include "eps/models.h"
 #include "eps/network_denoiser.h"
 #include "eps/noise_level.h"
 #include "eps/restoration.h"
-#include "eps/sheet.h"
 
 namespace eps::cli {
 namespace {
@@ -33,19 +30,6 @@ struct Options {
 };
 
 constexpr double kGreyLevel = 1 / 127.5;  // of 8 bits, in units of [-1, 1]
-
-struct Noise {
-  double sigma;
-  bool estimated = false;
-};
-
-// Everything that is written, in one place: nothing is before all of it is there.
-struct Result {
-  MeasuringOperator made_by;
-  Measurement measurement;
-  Noise noise;
-  Restoration restoration;
-};
 
 // "6.4" in grey levels of 8 bits, or "sigma=0.05" in units of [-1, 1].
 double parse_noise(const std::string& text) {
@@ -81,35 +65,48 @@ Checkpoint load_posterior_network(const Options& o) {
   return model;
 }
 
-// Where the measurement is an image: its robust noise level, and the most likely one from there.
+// How much noisier a measurement is that the network is asked about, where it is of a grey image
+// (eps/restoration.h).
+double noise_factor(const Problem& problem, const UNetConfig& network) {
+  const bool grey = problem.A->picture(problem.y).size(1) == 1;
+  return grey ? std::sqrt(static_cast<double>(network.img_channels)) : 1;
+}
+
+// The robust noise level of an image-like measurement, and the most likely one from there.
 double estimate_noise(const Options& o,
                       const Checkpoint& model,
                       const Denoiser& denoiser,
                       Problem problem) {
-  constexpr int64_t kSamples = 4, kSteps = 8;
-  const Range trained = trained_noise(model.provenance);
-  const Range range{std::max(trained.low, 1e-3), std::min(trained.high, 1.0)};
+  // Few samples will do, as each has many measurements; too few steps would lose some of the noise.
+  constexpr int64_t kSamples = 2, kSteps = 16;
+  check(problem.A->basis() != Basis::hadamard,
+        o.input,
+        ": the noise can be estimated where a measurement is an image; say it with --noise");
   const Tensor& y = problem.y;
   problem.sigma_y = scalar(robust_noise_level(y, problem.A->measured(at::ones_like(y))));
+  const Range trained = trained_noise(model.provenance);
+  const double factor = noise_factor(problem, model.network.config());
+  Progress progress("evaluations for the noise", kNoiseRounds * kSamples * kSteps);
   const MethodChoice choice =
       choose_method(to_string(model.input) + ":sigma_min=0.004", "", kSteps);
-  return likely_noise_level(choice,
-                            denoiser,
-                            problem,
-                            range,
-                            {.samples = kSamples,
-                             .batch = o.batch,
-                             .seed = o.seed,
-                             .channels = model.network.config().img_channels})
-      .sigma_y;
+  return likely_noise_level(
+      choice,
+      denoiser,
+      problem,
+      {std::max(trained.low / factor, 1e-3), std::min(trained.high / factor, 1.0)},
+      {.samples = kSamples,
+       .batch = o.batch,
+       .seed = o.seed,
+       .channels = model.network.config().img_channels,
+       .on_evaluation = [&](int64_t count) { progress.advance(count); }});
 }
 
-Result restore(const Options& o, const Checkpoint& model) {
+Restored restore(const Options& o, const Checkpoint& model) {
   constexpr double kSimulated = 0.05;
   const UNetConfig& network = model.network.config();
   const NetworkDenoiser denoiser(model);
   const Target target{o.model, network, model.network.device()};
-  Result result;
+  Restored result;
   result.made_by = chosen_operator(o.made_by, network.img_resolution);
   if (!o.noise.empty() || o.simulate)
     result.noise.sigma = o.noise.empty() ? kSimulated : parse_noise(o.noise);
@@ -120,7 +117,9 @@ Result restore(const Options& o, const Checkpoint& model) {
   warn_of_new_operator(o.model, model.provenance, result.made_by.name);
   if (o.noise.empty() && !o.simulate)
     result.noise = {estimate_noise(o, model, denoiser, measurement.problem), true};
-  warn_of_new_noise(o.model, model.provenance, result.noise.sigma);
+  if (!result.noise.estimated)
+    warn_of_new_noise(
+        o.model, model.provenance, result.noise.sigma * noise_factor(measurement.problem, network));
   measurement.problem.sigma_y = scalar(result.noise.sigma);
   const MethodChoice choice = choose_method(to_string(model.input), "", o.steps);
   Progress progress("evaluations", measured_cost(choice).evaluations * o.samples);
@@ -135,38 +134,7 @@ Result restore(const Options& o, const Checkpoint& model) {
   return result;
 }
 
-Tensor measurement_picture(const Result& r) {
-  return r.measurement.problem.A->picture(r.measurement.problem.y)[0].to(at::kCPU);
-}
-
-// Black is certain, white the most uncertain pixel.
-Tensor deviation_picture(const Restoration& r) {
-  const Tensor deviation = r.deviation.mean(0);
-  return heat_map(deviation, deviation.max().item<double>());
-}
-
-Tensor sheet(const Result& result) {
-  constexpr int64_t kMostSamples = 4, kCell = 128;
-  const Restoration& r = result.restoration;
-  Sheet sheet{{}, {{"", {}}}};
-  const auto add = [&](const std::string& name, const Tensor& picture) {
-    sheet.columns.push_back(name);
-    sheet.rows[0].cells.push_back(picture.scalar_type() == at::kByte ? picture : to_uint8(picture));
-  };
-  if (result.measurement.truth.defined()) add("image", result.measurement.truth[0]);
-  add("measurement", measurement_picture(result));
-  for (int64_t k = 0; k < std::min(r.samples.size(0), kMostSamples); ++k)
-    add("sample " + std::to_string(k + 1), r.samples[k]);
-  if (r.deviation.defined()) {
-    add("mean", r.mean);
-    add("deviation", deviation_picture(r));
-    add("low 5%", r.low);
-    add("high 95%", r.high);
-  }
-  return draw_sheet(sheet, std::max<int64_t>(1, kCell / r.mean.size(1)));
-}
-
-nlohmann::ordered_json report(const Options& o, const Checkpoint& model, const Result& result) {
+nlohmann::ordered_json report(const Options& o, const Checkpoint& model, const Restored& result) {
   const Restoration& r = result.restoration;
   const std::string misfit = misfit_words(r.chi2, r.measurements);
   nlohmann::ordered_json words = {
@@ -199,36 +167,6 @@ nlohmann::ordered_json report(const Options& o, const Checkpoint& model, const R
   return words;
 }
 
-void write(const std::string& folder, const Result& result, const nlohmann::ordered_json& words) {
-  std::filesystem::create_directories(folder);
-  const auto path = [&](const std::string& name) { return folder + "/" + name; };
-  const auto array = [&](const std::string& name, const Tensor& values) {
-    write_array(path(name + ".npy"), values.to(at::kCPU, at::kFloat));
-  };
-  const auto picture = [&](const std::string& name, const Tensor& image) {
-    write_png(path(name + ".png"), to_uint8(image));
-  };
-  const Restoration& r = result.restoration;
-  for (int64_t k = 0; k < r.samples.size(0); ++k)
-    picture("sample-" + std::to_string(k + 1), r.samples[k]);
-  array("samples", r.samples);
-  picture("mean", r.mean);
-  array("mean", r.mean);
-  picture("measurement", measurement_picture(result));
-  array("measurement", result.measurement.problem.y[0]);
-  if (r.deviation.defined()) {
-    write_png(path("deviation.png"), deviation_picture(r));
-    array("deviation", r.deviation);
-    picture("low", r.low);
-    picture("high", r.high);
-    array("interval", at::stack({r.low, r.high}));
-  }
-  for (const auto& [name, value] : result.measurement.problem.A->parameters())
-    array(name, value[0]);
-  write_png(path("sheet.png"), sheet(result));
-  write_file_atomically(path("restore.json"), words.dump(2) + "\n");
-}
-
 void say(const Options& o, const nlohmann::ordered_json& words, const std::string& folder) {
   fmt::print("{}: {}, noise of {:.2g} grey levels (sigma={:.3g}), {}\n",
              o.input,
@@ -256,9 +194,9 @@ void run(const Options& o) {
   check_new_folder(folder);
   if (!o.noise.empty()) parse_noise(o.noise);
   const Checkpoint model = load_posterior_network(o);
-  const Result result = restore(o, model);
+  const Restored result = restore(o, model);
   const auto words = report(o, model, result);
-  write(folder, result, words);
+  write_restored(folder, result, words.dump(2) + "\n");
   say(o, words, folder);
 }
 

@@ -15,6 +15,9 @@ namespace {
 
 constexpr double kLevel = 0.9;
 
+// What the streams of random numbers are for.
+enum Purpose : uint64_t { kSample, kColour };
+
 // The 95% quantiles of Student's t with 1, 2, ..., 17 degrees of freedom.
 constexpr std::array<double, 17> kStudent = {6.3138,
                                              2.9200,
@@ -48,11 +51,16 @@ void add(Cost& sum, const Cost& part) {
   sum.solves += part.solves;
 }
 
-// As a denoiser of so many channels is asked.
-Problem in_colour(const Problem& grey, int64_t channels) {
+// As a denoiser of so many channels is asked. The noise of the measurement is that of the mean of
+// all channels; what is added has no part in that mean, and makes the noise of each independent.
+Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
   Problem problem = grey;
   problem.y = grey.y.repeat_interleave(channels, 1);
   problem.sigma_y = grey.sigma_y * std::sqrt(static_cast<double>(channels));
+  const Tensor noise =
+      Rng(derive_seed(seed, kColour)).normal(problem.y.sizes().vec(), problem.y.options());
+  const Tensor colour = problem.sigma_y.item<double>() * (noise - noise.mean(1, true));
+  problem.y = problem.y + problem.A->measured(colour);
   return problem;
 }
 
@@ -69,7 +77,7 @@ Tensor draw(const MethodChoice& choice,
     for (int64_t k = begin; k < std::min(begin + o.batch, o.samples); ++k)
       streams.push_back(static_cast<uint64_t>(k));
     shape[0] = static_cast<int64_t>(streams.size());
-    Rng rng(o.seed, streams);
+    Rng rng(derive_seed(o.seed, kSample), streams);
     const Samples drawn =
         sample_posterior(choice, denoiser, problem, shape, rng, {.on_evaluation = o.on_evaluation});
     parts.push_back(drawn.images);
@@ -111,8 +119,11 @@ Restoration restore(const MethodChoice& choice,
   Cost cost;
   const int64_t channels = problem.A->picture(problem.y).size(1);
   const bool grey = channels == 1 && options.channels > 1;
-  Tensor samples =
-      draw(choice, denoiser, grey ? in_colour(problem, options.channels) : problem, options, cost);
+  Tensor samples = draw(choice,
+                        denoiser,
+                        grey ? in_colour(problem, options.channels, options.seed) : problem,
+                        options,
+                        cost);
   require_finite(samples, "restore: the samples");
   samples = (grey ? samples.mean(1, true) : samples).clamp(-1, 1);
   Restoration result = summarise(samples);
@@ -124,32 +135,27 @@ Restoration restore(const MethodChoice& choice,
   return result;
 }
 
-LikelyNoise likely_noise_level(const MethodChoice& choice,
-                               const Denoiser& denoiser,
-                               Problem problem,
-                               const Range& range,
-                               const RestorationOptions& options) {
-  constexpr int kRounds = 4;
+double likely_noise_level(const MethodChoice& choice,
+                          const Denoiser& denoiser,
+                          Problem problem,
+                          const Range& range,
+                          const RestorationOptions& options) {
   constexpr double kSteep = -2, kFlat = -0.3;  // slopes: of samples that stay as they are, and the
                                                // least that is trusted
   const double least = std::log(range.low), most = std::log(range.high);
-  double at = std::clamp(std::log(problem.sigma_y.item<double>()), least, most);
+  double place = std::clamp(std::log(problem.sigma_y.item<double>()), least, most);
   double slope = kSteep, before = 0, misfit_before = 0;
-  LikelyNoise found{};
-  for (int round = 0; round < kRounds; ++round) {
-    problem.sigma_y = scalar(std::exp(at));
-    const Restoration trial = restore(choice, denoiser, problem, options);
-    add(found.cost, trial.cost);
-    const double misfit = std::log(trial.chi2);
-    if (round > 0 && at != before)
-      slope = std::clamp((misfit - misfit_before) / (at - before), kSteep, kFlat);
-    before = at;
+  for (int round = 0; round < kNoiseRounds; ++round) {
+    problem.sigma_y = scalar(std::exp(place));
+    const double misfit = std::log(restore(choice, denoiser, problem, options).chi2);
+    if (round > 0 && place != before)
+      slope = std::clamp((misfit - misfit_before) / (place - before), kSteep, kFlat);
+    before = place;
     misfit_before = misfit;
-    at = std::clamp(at - misfit / slope, least, most);
-    if (std::abs(at - before) < 0.01) break;
+    place = std::clamp(place - misfit / slope, least, most);
+    if (std::abs(place - before) < 0.01) break;
   }
-  found.sigma_y = std::exp(at);
-  return found;
+  return std::exp(place);
 }
 
 std::string misfit_words(double chi2, int64_t measurements) {

@@ -30,9 +30,10 @@ struct Restoration {
 // Samples of p(x0 | y) for one measurement, y of batch 1. Sample k is a function of (seed, k).
 //
 // A measurement of a grey image, asked of a denoiser of images with C channels, is repeated in each
-// of them, as noisy as sqrt(C) sigma_y: sum_c |y - A x_c|^2 = C |y - A m|^2 + sum_c |A (x_c - m)|^2
-// with m the mean of the channels, so that this is y = A m + sigma_y n, exactly, and "no colour" as
-// a measurement beside it. The samples are m.
+// of them and given colour noise that has no part in their mean, so that each channel has noise of
+// its own, of sqrt(C) sigma_y. Then sum_c |y_c - A x_c|^2 / (C sigma_y^2) has y = A m + sigma_y n
+// as a summand, m the mean of the channels, and beside it "no colour" as a measurement: the problem
+// is one of those that the denoiser knows. The samples are m.
 Restoration restore(const MethodChoice& choice,
                     const Denoiser& denoiser,
                     const Problem& problem,
@@ -41,16 +42,13 @@ Restoration restore(const MethodChoice& choice,
 // The sigma_y under which y is most likely, in the range: EM from problem.sigma_y. Its step
 // sigma_y^2 <- E[|y - A x0|^2 | y, sigma_y] / M is sigma_y^2 times the mean chi2 of posterior
 // samples, so that its fixed point is where they have chi2 = 1; secants of ln chi2 over ln sigma_y
-// get there in fewer rounds. The rounds have the same random numbers.
-struct LikelyNoise {
-  double sigma_y;
-  Cost cost;
-};
-LikelyNoise likely_noise_level(const MethodChoice& choice,
-                               const Denoiser& denoiser,
-                               Problem problem,
-                               const Range& range,
-                               const RestorationOptions& options);
+// get there in fewer rounds, at most kNoiseRounds. They all have the same random numbers.
+inline constexpr int kNoiseRounds = 4;
+double likely_noise_level(const MethodChoice& choice,
+                          const Denoiser& denoiser,
+                          Problem problem,
+                          const Range& range,
+                          const RestorationOptions& options);
 
 // Mean, deviation and interval of samples (S, C, H, W).
 Restoration summarise(const Tensor& samples);
