@@ -118,7 +118,7 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
   verb.add_option("--kernel", o.kernel, "Blur: an image or array of the kernel, origin at size/2");
   verb.add_option("--motion", o.motion, "Motion blur: LENGTH,ANGLE in pixels and degrees");
   verb.add_option("--gaussian", o.gaussian, "Gaussian blur: its standard deviation in pixels");
-  verb.add_option("--downscale", o.downscale, "Pixels are means of K x K, so many as this K");
+  verb.add_option("--downscale", o.downscale, "Fewer pixels: each is the mean of K x K, this is K");
   verb.add_option("--operator", o.spec, "Any other operator, or a task; see eps list operators");
 }
 

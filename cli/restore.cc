@@ -50,11 +50,12 @@ Checkpoint load_posterior_network(const Options& o) {
   ModelOptions network = o.network;
   network.path = find_model(o.model);
   Checkpoint model = load_any_model(network);
-  check(model.input != Input::prior && !is_bridge(model.input),
-        o.model,
-        model.input == Input::prior ? " is a prior" : " is a bridge",
-        "; restore wants a network trained for the posterior, or use eps run with a method for ",
-        to_string(model.input));
+  check(
+      model.input != Input::prior && !is_bridge(model.input),
+      o.model,
+      model.input == Input::prior ? " is a prior" : " is a bridge",
+      "; restore wants a network trained for the posterior, or use eps run with ",
+      model.input == Input::prior ? "a method for priors" : "the method " + to_string(model.input));
   const UNetConfig& config = model.network.config();
   check(config.label_dim == 0, o.model, ": wants class labels, which eps run can give");
   check(config.img_channels == 1 || config.img_channels == 3,
@@ -168,7 +169,7 @@ nlohmann::ordered_json report(const Options& o, const Checkpoint& model, const R
 }
 
 void say(const Options& o, const nlohmann::ordered_json& words, const std::string& folder) {
-  fmt::print("{}: {}, noise of {:.2g} grey levels (sigma={:.3g}), {}\n",
+  fmt::print("{}: {}, noise of {:.3g} grey levels (sigma={:.3g}), {}\n",
              o.input,
              words["operator"].get<std::string>(),
              words["noise"]["grey_levels"].get<double>(),
@@ -181,7 +182,7 @@ void say(const Options& o, const nlohmann::ordered_json& words, const std::strin
     fmt::print("PSNR of a sample {:.2f} dB, of the mean of all {:.2f} dB\n",
                words["psnr_of_samples"].get<double>(),
                words["psnr_of_mean"].get<double>());
-  fmt::print("{} samples, {:g} evaluations each, {:.1f} s: {}/sheet.png\n",
+  fmt::print("samples: {}, evaluations of each: {:g}, {:.1f} s; see {}/sheet.png\n",
              o.samples,
              words["evaluations_per_sample"].get<double>(),
              words["seconds"].get<double>(),
