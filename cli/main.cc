@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
   eps::cli::add_list(app);
   eps::cli::add_metrics(app);
   eps::cli::add_operator(app);
+  eps::cli::add_restore(app);
   eps::cli::add_run(app);
   eps::cli::add_runs(app);
   eps::cli::add_sample(app);

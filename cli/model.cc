@@ -35,6 +35,10 @@ void add_model_options(CLI::App& verb, ModelOptions& options, const std::string&
                   options.path,
                   "Network: a name of eps list models, or any checkpoint that eps convert reads")
       ->required();
+  add_device_options(verb, options);
+}
+
+void add_device_options(CLI::App& verb, ModelOptions& options) {
   verb.add_option("--device", options.device, "auto, cpu, cuda or cuda:K")->capture_default_str();
   verb.add_option(
           "--dtype", options.dtype, "Arithmetic of the network: auto, float32, bfloat16 or float16")
@@ -42,11 +46,18 @@ void add_model_options(CLI::App& verb, ModelOptions& options, const std::string&
       ->capture_default_str();
 }
 
-Checkpoint load_model(const ModelOptions& options, Input wanted, const std::string& asker) {
+Checkpoint load_any_model(const ModelOptions& options) {
   const at::Device device = parse_device(options.device);
   prepare_device(device);
   const std::string file = find_model(options.path);
   Checkpoint model = checkpoint_from(read_any_checkpoint(file), file);
+  model.network.to(device, parse_dtype(options.dtype, device, model.use_fp16));
+  model.preconditioning = model.preconditioning.on(device);
+  return model;
+}
+
+Checkpoint load_model(const ModelOptions& options, Input wanted, const std::string& asker) {
+  Checkpoint model = load_any_model(options);
   check(model.input == wanted,
         options.path,
         ": a network for the input ",
@@ -56,8 +67,6 @@ Checkpoint load_model(const ModelOptions& options, Input wanted, const std::stri
         " wants one for the input ",
         to_string(wanted),
         wanted == Input::prior ? "" : " (eps train --input " + to_string(wanted) + ")");
-  model.network.to(device, parse_dtype(options.dtype, device, model.use_fp16));
-  model.preconditioning = model.preconditioning.on(device);
   return model;
 }
 

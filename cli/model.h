@@ -16,10 +16,13 @@ struct ModelOptions {
 
 // The network under this name (MODEL, --model), --device and --dtype.
 void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name = "MODEL");
+// --device and --dtype alone.
+void add_device_options(CLI::App& verb, ModelOptions& options);
 
 // The network on its device in its dtype; any format that eps convert reads. The dtype auto is what
-// the checkpoint was made for on a GPU, and float32 on a CPU. A network for another input is an
-// Error; `asker` is what wants it.
+// the checkpoint was made for on a GPU, and float32 on a CPU.
+Checkpoint load_any_model(const ModelOptions& options);
+// A network for another input is an Error; `asker` is what wants it.
 Checkpoint load_model(const ModelOptions& options,
                       Input wanted = Input::prior,
                       const std::string& asker = "this verb");

@@ -3,13 +3,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/images.h"
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/trained.h"
 #include "cli/verbs.h"
 #include "eps/io/array.h"
 #include "eps/io/file.h"
@@ -40,26 +40,6 @@ struct Results {
   Cost cost;
   double seconds = 0;
 };
-
-// A network may be asked for what it never saw; that is worth a word.
-void warn_of_new_task(const Options& o, const Provenance& trained) {
-  if (trained.tasks.empty()) return;
-  const std::string asked = find_task(o.task).test;
-  std::string known;
-  bool seen = false;
-  for (const auto& task : trained.tasks) {
-    known += (known.empty() ? "" : ", ") + task;
-    const Task spec = find_task(task);
-    seen = seen || asked == spec.test || asked == spec.train;
-  }
-  if (!seen)
-    std::cerr << "eps: warning: " << o.model.path << " was trained for " << known << ", not for "
-              << o.task << '\n';
-  const Range range = Spec::parse("sigma_y:value=" + trained.sigma_y).range("value", 0, 1e6);
-  if (o.sigma_y < range.low || o.sigma_y > range.high)
-    std::cerr << "eps: warning: " << o.model.path << " was trained for measurement noise of "
-              << trained.sigma_y << ", not " << o.sigma_y << '\n';
-}
 
 // One for each image, also where one serves all.
 void add_parameters(const Problem& problem, std::map<std::string, std::vector<Tensor>>& all) {
@@ -149,7 +129,8 @@ void run(const Options& o) {
   check_new_folder(o.out);
   const Checkpoint model =
       load_model(o.model, choice.method.input, "the method " + choice.method.name);
-  warn_of_new_task(o, model.provenance);
+  warn_of_new_task(o.model.path, model.provenance, o.task);
+  warn_of_new_noise(o.model.path, model.provenance, o.sigma_y);
   const Results results = restore_images(o, choice, model);
   const auto words = report(o, choice, results);
   std::filesystem::create_directories(o.out);

@@ -12,6 +12,7 @@ void add_denoise(CLI::App& app);
 void add_list(CLI::App& app);
 void add_metrics(CLI::App& app);
 void add_operator(CLI::App& app);
+void add_restore(CLI::App& app);
 void add_run(CLI::App& app);
 void add_runs(CLI::App& app);
 void add_sample(CLI::App& app);

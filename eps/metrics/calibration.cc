@@ -21,7 +21,7 @@ void check_level(double level) {
   check(level > 0 && level < 1, "coverage: the level must be between 0 and 1, got ", level);
 }
 
-// Order statistic number `position`, 1 ... S, of (S, D) sorted values; between two, interpolated.
+// Order statistic number `position`, 1 ... S, of (S, ...) sorted values; between two, interpolated.
 Tensor order_statistic(const Tensor& sorted, double position) {
   const double below = std::floor(position), part = position - below;
   const Tensor low = sorted[static_cast<int64_t>(below) - 1];
@@ -83,17 +83,21 @@ int64_t samples_for_level(double level) {
   return static_cast<int64_t>(std::ceil(snap(2 / (1 - level) - 1)));
 }
 
-Tensor coverage(const Tensor& samples, const Tensor& truth, double level) {
+Interval central_interval(const Tensor& samples, double level) {
   check_level(level);
-  check_ensemble("coverage", samples, truth);
   const int64_t S = samples.size(0), wanted = samples_for_level(level);
   check(S >= wanted, "coverage: level ", level, " wants ", wanted, " samples or more, got ", S);
   const double whole = static_cast<double>(S + 1);
-  const double first = snap(whole * (1 - level) / 2), last = snap(whole * (1 + level) / 2);
+  const Tensor sorted = std::get<0>(samples.sort(0));
+  return {order_statistic(sorted, snap(whole * (1 - level) / 2)),
+          order_statistic(sorted, snap(whole * (1 + level) / 2))};
+}
+
+Tensor coverage(const Tensor& samples, const Tensor& truth, double level) {
+  check_ensemble("coverage", samples, truth);
   return for_each_image(samples, truth, [&](const Tensor& x, const Tensor& z) {
-    const Tensor sorted = std::get<0>(x.sort(0));
-    return fraction_inside(order_statistic(sorted, first), z, order_statistic(sorted, last)) +
-           zero_if_finite(x, z);
+    const Interval interval = central_interval(x, level);
+    return fraction_inside(interval.low, z, interval.high) + zero_if_finite(x, z);
   });
 }
 

@@ -20,8 +20,13 @@ Statistic rank_chi2(const Tensor& histograms);
 
 // Samples that an interval of this level needs, its ends between the first and the last.
 int64_t samples_for_level(double level);
-// The part of each image's pixels, (N), inside the central interval of this level: its ends are the
-// order statistics at (S + 1)(1 -+ level)/2, interpolated. Fewer samples than it needs: an Error.
+// The central interval of this level among S samples (S, ...): its ends are the order statistics at
+// (S + 1)(1 -+ level)/2, interpolated. Fewer samples than it needs: an Error.
+struct Interval {
+  Tensor low, high;  // (...)
+};
+Interval central_interval(const Tensor& samples, double level);
+// The part of each image's pixels, (N), inside its central interval.
 Tensor coverage(const Tensor& samples, const Tensor& truth, double level);
 // Between the least and the greatest sample, whose level is (S - 1)/(S + 1).
 Tensor range_coverage(const Tensor& samples, const Tensor& truth);

@@ -1,0 +1,77 @@
+// The files of eps restore.
+#include "cli/restored.h"
+
+#include <filesystem>
+
+#include "eps/io/array.h"
+#include "eps/io/file.h"
+#include "eps/io/image.h"
+#include "eps/sheet.h"
+
+namespace eps::cli {
+namespace {
+
+Tensor measurement_picture(const Restored& r) {
+  return r.measurement.problem.A->picture(r.measurement.problem.y)[0].to(at::kCPU);
+}
+
+// Black is certain, white the most uncertain pixel.
+Tensor deviation_picture(const Restoration& r) {
+  const Tensor deviation = r.deviation.mean(0);
+  return heat_map(deviation, deviation.max().item<double>());
+}
+
+Tensor sheet(const Restored& result) {
+  constexpr int64_t kMostSamples = 4, kCell = 128;
+  const Restoration& r = result.restoration;
+  Sheet sheet{{}, {{"", {}}}};
+  const auto add = [&](const std::string& name, const Tensor& picture) {
+    sheet.columns.push_back(name);
+    sheet.rows[0].cells.push_back(picture.scalar_type() == at::kByte ? picture : to_uint8(picture));
+  };
+  if (result.measurement.truth.defined()) add("image", result.measurement.truth[0]);
+  add("measurement", measurement_picture(result));
+  for (int64_t k = 0; k < std::min(r.samples.size(0), kMostSamples); ++k)
+    add("sample " + std::to_string(k + 1), r.samples[k]);
+  if (r.deviation.defined()) {
+    add("mean", r.mean);
+    add("deviation", deviation_picture(r));
+    add("low 5%", r.low);
+    add("high 95%", r.high);
+  }
+  return draw_sheet(sheet, std::max<int64_t>(1, kCell / r.mean.size(1)));
+}
+
+}  // namespace
+
+void write_restored(const std::string& folder, const Restored& result, const std::string& words) {
+  std::filesystem::create_directories(folder);
+  const auto path = [&](const std::string& name) { return folder + "/" + name; };
+  const auto array = [&](const std::string& name, const Tensor& values) {
+    write_array(path(name + ".npy"), values.to(at::kCPU, at::kFloat));
+  };
+  const auto picture = [&](const std::string& name, const Tensor& image) {
+    write_png(path(name + ".png"), to_uint8(image));
+  };
+  const Restoration& r = result.restoration;
+  for (int64_t k = 0; k < r.samples.size(0); ++k)
+    picture("sample-" + std::to_string(k + 1), r.samples[k]);
+  array("samples", r.samples);
+  picture("mean", r.mean);
+  array("mean", r.mean);
+  picture("measurement", measurement_picture(result));
+  array("measurement", result.measurement.problem.y[0]);
+  if (r.deviation.defined()) {
+    write_png(path("deviation.png"), deviation_picture(r));
+    array("deviation", r.deviation);
+    picture("low", r.low);
+    picture("high", r.high);
+    array("interval", at::stack({r.low, r.high}));
+  }
+  for (const auto& [name, value] : result.measurement.problem.A->parameters())
+    array(name, value[0]);
+  write_png(path("sheet.png"), sheet(result));
+  write_file_atomically(path("restore.json"), words);
+}
+
+}  // namespace eps::cli

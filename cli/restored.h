@@ -1,0 +1,24 @@
+// What eps restore makes, and the files it becomes.
+#pragma once
+
+#include "cli/measurement.h"
+#include "eps/restoration.h"
+
+namespace eps::cli {
+
+struct Noise {
+  double sigma;
+  bool estimated = false;
+};
+
+struct Restored {
+  MeasuringOperator made_by;
+  Measurement measurement;
+  Noise noise;
+  Restoration restoration;
+};
+
+// Pictures, arrays, a sheet of all, and last restore.json, which says `words`, in the folder.
+void write_restored(const std::string& folder, const Restored& result, const std::string& words);
+
+}  // namespace eps::cli
