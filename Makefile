@@ -1,9 +1,15 @@
 # eps: `make demo` and `make test` do everything, from nothing, on Debian 12.
-.PHONY: demo test bench build setup format format-check clean
+.PHONY: demo test verify bench build setup format format-check clean
 
 PRESET ?= release
 
-demo: build
+# Only the program: the tests take longer to build than it does.
+demo: setup
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --target eps_program
+	build/eps demo --out build/demo.png
+
+verify: build
 	build/eps verify
 
 test: build

@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   eps::cli::add_bench(app);
   eps::cli::add_convert(app);
   eps::cli::add_dataset(app);
+  eps::cli::add_demo(app);
   eps::cli::add_denoise(app);
   eps::cli::add_list(app);
   eps::cli::add_metrics(app);

@@ -1,14 +1,14 @@
 // eps restore: posterior samples for a user's own measurement.
+#include "cli/restore.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/restored.h"
 #include "cli/trained.h"
 #include "cli/verbs.h"
 #include "eps/metrics/psnr.h"
@@ -19,15 +19,6 @@
 
 namespace eps::cli {
 namespace {
-
-struct Options {
-  std::string input, noise, out, model = "faces64-eps";
-  OperatorOptions made_by;
-  ModelOptions network;
-  bool simulate = false;
-  int64_t samples = 8, steps = 20, batch = 16;
-  uint64_t seed = 0;
-};
 
 constexpr double kGreyLevel = 1 / 127.5;  // of 8 bits, in units of [-1, 1]
 
@@ -46,7 +37,50 @@ double parse_noise(const std::string& text) {
   return in_units ? value : value * kGreyLevel;
 }
 
-Checkpoint load_posterior_network(const Options& o) {
+// How much noisier a measurement is that the network is asked about, where it is of a grey image
+// (eps/restoration.h).
+double noise_factor(const Problem& problem, const UNetConfig& network) {
+  const bool grey = problem.A->picture(problem.y).size(1) == 1;
+  return grey ? std::sqrt(static_cast<double>(network.img_channels)) : 1;
+}
+
+// The last step of a sampler takes what noise is left away, and samples lose as much of their
+// spread: it is to be small beside the measurement's.
+MethodChoice method_for(const Checkpoint& model, double sigma_y, int64_t steps) {
+  const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
+  return choose_method(fmt::format("{}:sigma_min={:g}", to_string(model.input), last), "", steps);
+}
+
+// The robust noise level of an image-like measurement, and the most likely one from there.
+double estimate_noise(const RestoreOptions& o,
+                      const Checkpoint& model,
+                      const Denoiser& denoiser,
+                      Problem problem) {
+  // Few samples will do, as each has many measurements; too few steps would lose some of the noise.
+  constexpr int64_t kSamples = 2, kSteps = 16;
+  check(problem.A->basis() != Basis::hadamard,
+        o.input,
+        ": the noise can be estimated where a measurement is an image; say it with --noise");
+  const Tensor& y = problem.y;
+  problem.sigma_y = scalar(robust_noise_level(y, problem.A->measured(at::ones_like(y))));
+  const Range trained = trained_noise(model.provenance);
+  const double factor = noise_factor(problem, model.network.config());
+  Progress progress("evaluations for the noise", kNoiseRounds * kSamples * kSteps);
+  return likely_noise_level(
+      method_for(model, problem.sigma_y.item<double>(), kSteps),
+      denoiser,
+      problem,
+      {std::max(trained.low / factor, 1e-3), std::min(trained.high / factor, 1.0)},
+      {.samples = kSamples,
+       .batch = o.batch,
+       .seed = o.seed,
+       .channels = model.network.config().img_channels,
+       .on_evaluation = [&](int64_t count) { progress.advance(count); }});
+}
+
+}  // namespace
+
+Checkpoint load_posterior_network(const RestoreOptions& o) {
   ModelOptions network = o.network;
   network.path = find_model(o.model);
   Checkpoint model = load_any_model(network);
@@ -66,43 +100,7 @@ Checkpoint load_posterior_network(const Options& o) {
   return model;
 }
 
-// How much noisier a measurement is that the network is asked about, where it is of a grey image
-// (eps/restoration.h).
-double noise_factor(const Problem& problem, const UNetConfig& network) {
-  const bool grey = problem.A->picture(problem.y).size(1) == 1;
-  return grey ? std::sqrt(static_cast<double>(network.img_channels)) : 1;
-}
-
-// The robust noise level of an image-like measurement, and the most likely one from there.
-double estimate_noise(const Options& o,
-                      const Checkpoint& model,
-                      const Denoiser& denoiser,
-                      Problem problem) {
-  // Few samples will do, as each has many measurements; too few steps would lose some of the noise.
-  constexpr int64_t kSamples = 2, kSteps = 16;
-  check(problem.A->basis() != Basis::hadamard,
-        o.input,
-        ": the noise can be estimated where a measurement is an image; say it with --noise");
-  const Tensor& y = problem.y;
-  problem.sigma_y = scalar(robust_noise_level(y, problem.A->measured(at::ones_like(y))));
-  const Range trained = trained_noise(model.provenance);
-  const double factor = noise_factor(problem, model.network.config());
-  Progress progress("evaluations for the noise", kNoiseRounds * kSamples * kSteps);
-  const MethodChoice choice =
-      choose_method(to_string(model.input) + ":sigma_min=0.004", "", kSteps);
-  return likely_noise_level(
-      choice,
-      denoiser,
-      problem,
-      {std::max(trained.low / factor, 1e-3), std::min(trained.high / factor, 1.0)},
-      {.samples = kSamples,
-       .batch = o.batch,
-       .seed = o.seed,
-       .channels = model.network.config().img_channels,
-       .on_evaluation = [&](int64_t count) { progress.advance(count); }});
-}
-
-Restored restore(const Options& o, const Checkpoint& model) {
+Restored restore(const RestoreOptions& o, const Checkpoint& model) {
   constexpr double kSimulated = 0.05;
   const UNetConfig& network = model.network.config();
   const NetworkDenoiser denoiser(model);
@@ -122,7 +120,7 @@ Restored restore(const Options& o, const Checkpoint& model) {
     warn_of_new_noise(
         o.model, model.provenance, result.noise.sigma * noise_factor(measurement.problem, network));
   measurement.problem.sigma_y = scalar(result.noise.sigma);
-  const MethodChoice choice = choose_method(to_string(model.input), "", o.steps);
+  const MethodChoice choice = method_for(model, result.noise.sigma, o.steps);
   Progress progress("evaluations", measured_cost(choice).evaluations * o.samples);
   result.restoration = restore(choice,
                                denoiser,
@@ -135,7 +133,11 @@ Restored restore(const Options& o, const Checkpoint& model) {
   return result;
 }
 
-nlohmann::ordered_json report(const Options& o, const Checkpoint& model, const Restored& result) {
+namespace {
+
+nlohmann::ordered_json report(const RestoreOptions& o,
+                              const Checkpoint& model,
+                              const Restored& result) {
   const Restoration& r = result.restoration;
   const std::string misfit = misfit_words(r.chi2, r.measurements);
   nlohmann::ordered_json words = {
@@ -168,7 +170,7 @@ nlohmann::ordered_json report(const Options& o, const Checkpoint& model, const R
   return words;
 }
 
-void say(const Options& o, const nlohmann::ordered_json& words, const std::string& folder) {
+void say(const RestoreOptions& o, const nlohmann::ordered_json& words, const std::string& folder) {
   fmt::print("{}: {}, noise of {:.3g} grey levels (sigma={:.3g}), {}\n",
              o.input,
              words["operator"].get<std::string>(),
@@ -189,7 +191,7 @@ void say(const Options& o, const nlohmann::ordered_json& words, const std::strin
              folder);
 }
 
-void run(const Options& o) {
+void run(const RestoreOptions& o) {
   const std::string folder =
       o.out.empty() ? std::filesystem::path(o.input).stem().string() + "-restored" : o.out;
   check_new_folder(folder);
@@ -204,7 +206,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_restore(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<RestoreOptions>();
   auto* verb =
       app.add_subcommand("restore", "Restore a measurement of yours: posterior samples, and doubt");
   verb->add_option("IMAGE",

@@ -21,13 +21,13 @@ Tensor deviation_picture(const Restoration& r) {
   return heat_map(deviation, deviation.max().item<double>());
 }
 
-Tensor sheet(const Restored& result) {
-  constexpr int64_t kMostSamples = 4, kCell = 128;
+// What a row shows, and what it is called.
+std::vector<std::pair<std::string, Tensor>> cells(const Restored& result) {
+  constexpr int64_t kMostSamples = 4;
   const Restoration& r = result.restoration;
-  Sheet sheet{{}, {{"", {}}}};
+  std::vector<std::pair<std::string, Tensor>> all;
   const auto add = [&](const std::string& name, const Tensor& picture) {
-    sheet.columns.push_back(name);
-    sheet.rows[0].cells.push_back(picture.scalar_type() == at::kByte ? picture : to_uint8(picture));
+    all.emplace_back(name, picture.scalar_type() == at::kByte ? picture : to_uint8(picture));
   };
   if (result.measurement.truth.defined()) add("image", result.measurement.truth[0]);
   add("measurement", measurement_picture(result));
@@ -39,10 +39,25 @@ Tensor sheet(const Restored& result) {
     add("low 5%", r.low);
     add("high 95%", r.high);
   }
-  return draw_sheet(sheet, std::max<int64_t>(1, kCell / r.mean.size(1)));
+  return all;
 }
 
 }  // namespace
+
+Tensor sheet(const std::vector<std::pair<std::string, Restored>>& rows) {
+  constexpr int64_t kCell = 128;
+  Sheet sheet;
+  for (const auto& [label, result] : rows) {
+    sheet.columns.clear();
+    sheet.rows.push_back({label, {}});
+    for (const auto& [name, picture] : cells(result)) {
+      sheet.columns.push_back(name);
+      sheet.rows.back().cells.push_back(picture);
+    }
+  }
+  const int64_t side = rows.at(0).second.restoration.mean.size(1);
+  return draw_sheet(sheet, std::max<int64_t>(1, kCell / side));
+}
 
 void write_restored(const std::string& folder, const Restored& result, const std::string& words) {
   std::filesystem::create_directories(folder);
@@ -70,7 +85,7 @@ void write_restored(const std::string& folder, const Restored& result, const std
   }
   for (const auto& [name, value] : result.measurement.problem.A->parameters())
     array(name, value[0]);
-  write_png(path("sheet.png"), sheet(result));
+  write_png(path("sheet.png"), sheet({{"", result}}));
   write_file_atomically(path("restore.json"), words);
 }
 

@@ -8,6 +8,7 @@ namespace eps::cli {
 void add_bench(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_dataset(CLI::App& app);
+void add_demo(CLI::App& app);
 void add_denoise(CLI::App& app);
 void add_list(CLI::App& app);
 void add_metrics(CLI::App& app);

@@ -1,0 +1,65 @@
+// eps demo: the images that come with eps, degraded and restored, on one sheet.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "cli/output.h"
+#include "cli/restore.h"
+#include "cli/verbs.h"
+#include "eps/io/image.h"
+#include "eps/metrics/psnr.h"
+#include "eps/models.h"
+
+namespace eps::cli {
+namespace {
+
+// A row of the sheet: what `eps restore IMAGE --simulate --operator TASK` does.
+struct Row {
+  const char *label, *image, *task;
+};
+constexpr Row kRows[] = {{"70% missing", "01.png", "random_inpainting"},
+                         {"box", "02.png", "box_inpainting"},
+                         {"4 x smaller", "03.png", "super_resolution_4x"},
+                         {"Gaussian blur", "04.png", "gaussian_deblurring"},
+                         {"motion blur", "05.png", "motion_deblurring"}};
+
+void run(RestoreOptions o) {
+  check(is_png(o.out), "--out ", o.out, ": a .png file is wanted");
+  check_folder_of(o.out);
+  o.simulate = true;
+  const std::string folder = std::filesystem::proximate(find_in_models("faces64-images")).string();
+  const Checkpoint model = load_posterior_network(o);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::pair<std::string, Restored>> rows;
+  for (const Row& row : kRows) {
+    o.input = folder + "/" + row.image;
+    o.made_by.spec = row.task;
+    rows.emplace_back(row.label, restore(o, model));
+    const Restored& result = rows.back().second;
+    fmt::print(
+        "eps restore {} --simulate --operator {}\n    chi2 {:.2f}, PSNR of the mean {:.2f} dB\n",
+        o.input,
+        row.task,
+        result.restoration.chi2,
+        psnr(result.restoration.mean, result.measurement.truth[0]).mean().item<double>());
+    std::cout.flush();
+  }
+  write_png(o.out, sheet(rows));
+  fmt::print("{:.0f} s; look at {}\n",
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+             o.out);
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app) {
+  const auto o = std::make_shared<RestoreOptions>();
+  o->out = "demo.png";
+  auto* verb = app.add_subcommand("demo", "Degrade and restore the images that come with eps");
+  verb->add_option("--out", o->out, "Sheet to write")->capture_default_str();
+  add_device_options(*verb, o->network);
+  verb->callback([o] { run(*o); });
+}
+
+}  // namespace eps::cli
