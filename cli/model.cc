@@ -58,7 +58,7 @@ Checkpoint load_any_model(const ModelOptions& options) {
 
 Checkpoint load_model(const ModelOptions& options, Input wanted, const std::string& asker) {
   Checkpoint model = load_any_model(options);
-  check(model.input == wanted,
+  check(method_input(model.input) == wanted,
         options.path,
         ": a network for the input ",
         to_string(model.input),

@@ -48,7 +48,8 @@ double noise_factor(const Problem& problem, const UNetConfig& network) {
 // spread: it is to be small beside the measurement's.
 MethodChoice method_for(const Checkpoint& model, double sigma_y, int64_t steps) {
   const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
-  return choose_method(fmt::format("{}:sigma_min={:g}", to_string(model.input), last), "", steps);
+  return choose_method(
+      fmt::format("{}:sigma_min={:g}", to_string(method_input(model.input)), last), "", steps);
 }
 
 // The robust noise level of an image-like measurement, and the most likely one from there.
@@ -149,7 +150,7 @@ nlohmann::ordered_json report(const RestoreOptions& o,
         {"grey_levels", result.noise.sigma / kGreyLevel},
         {"estimated", result.noise.estimated}}},
       {"model", o.model},
-      {"method", to_string(model.input)},
+      {"method", to_string(method_input(model.input))},
       {"samples", o.samples},
       {"steps", o.steps},
       {"seed", o.seed},

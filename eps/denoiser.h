@@ -14,6 +14,8 @@ class Denoiser {
   // Whether it can answer the queries that make_query() makes for this input. An exact prior needs
   // the operator in the query, which palette's has not.
   virtual bool answers(Input input) const { return input == Input::prior || uses_pivot(input); }
+  // What it is to be shown by a method for this input, which may be more (method_input()).
+  virtual Input shown(Input input) const { return input; }
   // The noise levels it knows lie between these.
   virtual double sigma_min() const { return 0; }
   virtual double sigma_max() const { return std::numeric_limits<double>::infinity(); }

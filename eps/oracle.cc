@@ -110,7 +110,7 @@ Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
 }
 
 Tensor Oracle::posterior_mean(Input input, const Tensor& x_t, const Coefficients& c) {
-  return ask(make_query(input, problem_, x_t, c));
+  return ask(make_query(denoiser_.shown(input), problem_, x_t, c));
 }
 
 }  // namespace eps

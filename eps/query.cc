@@ -64,6 +64,8 @@ Input parse_input(const std::string& name) {
        "; wanted prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or i2sb");
 }
 
+Input method_input(Input network) { return network == Input::eps_precision ? Input::eps : network; }
+
 bool uses_pivot(Input input) {
   return input == Input::pivot || input == Input::pivot_sigma || input == Input::eps ||
          input == Input::eps_precision;

@@ -35,6 +35,9 @@ enum class Input { prior, palette, pivot, pivot_sigma, eps, eps_precision, indi,
 const std::map<std::string, Input>& inputs();
 std::string to_string(Input input);
 Input parse_input(const std::string& name);
+// What the methods for a network are for: eps for eps_precision, which is EPS shown more; itself
+// otherwise.
+Input method_input(Input network);
 bool uses_pivot(Input input);
 // Whether x_t is no x0 with noise, but on a bridge from x0 to picture(y).
 bool is_bridge(Input input);

@@ -215,20 +215,23 @@ TEST(MethodErrors, RefuseAnOperatorWithoutAFilterWhereOneIsNeeded) {
   EXPECT_EQ(complaint([&] { bed.run("ddnm:steps=2"); }), "none");
 }
 
-// y of batch 1 stands for many samples of one posterior, also where a network is shown y.
+// y of batch 1 stands for many samples of one posterior, also where a network is shown y; and one
+// that is shown more than eps asks for serves eps, too.
 TEST(Networks, DrawManySamplesOfOnePosterior) {
-  UNetConfig wide = small_ncsnpp();
-  wide.in_channels = 6;
-  const Checkpoint model{.network = wave_network(wide), .input = Input::eps};
-  Rng one(6), many(7, 3);
-  const Problem problem =
-      observe(average_pool(2), 0.3 * one.normal({1, 3, 8, 8}), scalar(0.1), one);
-  const Samples samples = sample_posterior(
-      choose_method("eps:steps=2"), NetworkDenoiser(model), problem, {3, 3, 8, 8}, many);
-  Rng alone(7, std::vector<uint64_t>{2});
-  const Samples last = sample_posterior(
-      choose_method("eps:steps=2"), NetworkDenoiser(model), problem, {1, 3, 8, 8}, alone);
-  expect_close(samples.images.slice(0, 2, 3), last.images, 1e-5);
+  for (const Input input : {Input::eps, Input::eps_precision}) {
+    UNetConfig wide = small_ncsnpp();
+    wide.in_channels += side_channels(input, wide.img_channels);
+    const NetworkDenoiser denoiser({.network = wave_network(wide), .input = input});
+    Rng one(6), many(7, 3);
+    const Problem problem =
+        observe(average_pool(2), 0.3 * one.normal({1, 3, 8, 8}), scalar(0.1), one);
+    const Samples samples =
+        sample_posterior(choose_method("eps:steps=2"), denoiser, problem, {3, 3, 8, 8}, many);
+    Rng alone(7, std::vector<uint64_t>{2});
+    const Samples last =
+        sample_posterior(choose_method("eps:steps=2"), denoiser, problem, {1, 3, 8, 8}, alone);
+    expect_close(samples.images.slice(0, 2, 3), last.images, 1e-5);
+  }
 }
 
 // <v, D(x + h u) - D(x - h u)> / 2h = <J'v, u>, through a network.

@@ -27,10 +27,10 @@ Method trained(const char* name, Input input, const char* summary) {
           }};
 }
 
-EPS_METHOD(trained("eps", Input::eps, "exact posterior score: a network shown the pivot and y"));
-EPS_METHOD(trained("eps_precision",
-                   Input::eps_precision,
-                   "eps, with a network that is also shown how much is known of each pixel"));
+EPS_METHOD(trained(
+    "eps",
+    Input::eps,
+    "exact posterior score: a network shown the pivot and y, or also what is known of each pixel"));
 EPS_METHOD(trained("palette", Input::palette, "a network shown x_t and y (Saharia et al. 2022)"));
 EPS_METHOD(trained("pivot", Input::pivot, "ablation of eps: a network shown the pivot alone"));
 EPS_METHOD(trained("pivot_sigma",
