@@ -1,6 +1,9 @@
 // What a network was trained for.
 #include "cli/trained.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <iostream>
 
 #include "eps/task.h"
@@ -11,20 +14,6 @@ namespace {
 bool same_family(const std::string& asked, const std::string& trained) {
   return asked == trained || (asked == "inpaint_mask" && trained.starts_with("inpaint_")) ||
          (asked == "blur_kernel" && (trained == "blur_gaussian" || trained == "blur_motion"));
-}
-
-void warn_unless(const std::function<bool(const Task& task)>& seen,
-                 const std::string& model,
-                 const Provenance& trained,
-                 const std::string& asked) {
-  std::string known;
-  for (const auto& task : trained.tasks) {
-    if (seen(find_task(task))) return;
-    known += (known.empty() ? "" : ", ") + task;
-  }
-  if (!known.empty())
-    std::cerr << "eps: warning: " << model << " was trained for " << known << ", not for " << asked
-              << '\n';
 }
 
 }  // namespace
@@ -42,23 +31,18 @@ void warn_of_new_noise(const std::string& model, const Provenance& trained, doub
               << trained.sigma_y << ", not " << sigma_y << '\n';
 }
 
-void warn_of_new_task(const std::string& model,
-                      const Provenance& trained,
-                      const std::string& task) {
-  const std::string asked = find_task(task).test;
-  warn_unless([&](const Task& known) { return asked == known.test || asked == known.train; },
-              model,
-              trained,
-              task);
-}
-
 void warn_of_new_operator(const std::string& model,
                           const Provenance& trained,
                           const std::string& name) {
-  warn_unless([&](const Task& known) { return same_family(name, Spec::parse(known.train).name()); },
-              model,
-              trained,
-              name);
+  std::vector<std::string> known;
+  for (const auto& task : trained.tasks) {
+    const std::string one = Spec::parse(find_task(task).train).name();
+    if (same_family(name, one)) return;
+    if (std::find(known.begin(), known.end(), one) == known.end()) known.push_back(one);
+  }
+  if (!known.empty())
+    std::cerr << fmt::format(
+        "eps: warning: {} was trained for {}, not for {}\n", model, fmt::join(known, ", "), name);
 }
 
 }  // namespace eps::cli

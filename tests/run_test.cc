@@ -84,7 +84,7 @@ TEST_F(Run, WarnsOfATaskTheNetworkNeverSaw) {
   const Outcome outcome = run(
       "eps", eps_, "--task super_resolution_4x --sigma-y 0.2 --steps 1 --samples 1 --out " + out_);
   EXPECT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_NE(outcome.output.find("was trained for random_inpainting, not for super_resolution_4x"),
+  EXPECT_NE(outcome.output.find("was trained for inpaint_random, not for super_resolution"),
             std::string::npos)
       << outcome.output;
   EXPECT_NE(outcome.output.find("trained for measurement noise of 0.05, not 0.2"),
