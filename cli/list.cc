@@ -97,11 +97,20 @@ std::string summary_of_model(const std::string& path) {
   return text;
 }
 
+// A file that is damaged is one line of the list, not its end.
+std::string summary_or_error(const std::string& path) {
+  try {
+    return summary_of_model(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 void list_models() {
   const std::vector<std::string> names = model_names();
   fmt::print("models (by name wherever a network is wanted; EPS_MODELS may name a folder)\n");
   for (const auto& name : names)
-    fmt::print("  {:<20} {}\n", name, summary_of_model(find_in_models(name + ".safetensors")));
+    fmt::print("  {:<20} {}\n", name, summary_or_error(find_in_models(name + ".safetensors")));
   if (names.empty()) fmt::print("  none; looked in\n");
   std::error_code ignored;  // what cannot be looked at is not there
   for (const auto& folder : model_folders())

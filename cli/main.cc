@@ -23,7 +23,7 @@ int default_threads() {
   const int wanted = told == nullptr ? 0 : std::atoi(told);
   if (wanted > 0) return std::min(wanted, kMostThreads);
   const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
-  return static_cast<int>(std::max<int64_t>(1, cores / eps::ranks_in_environment().neighbours));
+  return static_cast<int>(std::max<int64_t>(1, cores / eps::processes_on_these_cores()));
 }
 
 // glibc gives large blocks back to the system at once and gets them anew, page by page, at every

@@ -26,7 +26,9 @@ MeasuringOperator from_file(const std::string& name,
 
 MeasuringOperator from_spec(const std::string& asked) {
   const std::string text = find_task(asked).test;
-  return {.name = Spec::parse(text).name(),
+  const bool composed =
+      text.find(" | ") != std::string::npos || text.find(" + ") != std::string::npos;
+  return {.name = composed ? text : Spec::parse(text).name(),
           .text = text,
           .draw = parse_operator(text),
           .measurement_dims = measurement_dims_of(text),
@@ -65,6 +67,15 @@ Tensor read_values(const std::string& path, int64_t dims) {
   }
   if (values.scalar_type() == at::kByte) values = from_uint8(values);
   require_finite(values, path);
+  constexpr double kFar = 10;  // from [-1, 1], whatever the noise
+  if (dims == 4 && values.numel() > 0) {
+    const double most = values.abs().max().item<double>();
+    check(most < kFar,
+          path,
+          ": values of up to ",
+          most,
+          "; units of [-1, 1] are wanted, or uint8 for 8 bits");
+  }
   const Shape found = values.sizes().vec();
   while (values.dim() < dims) values = values.unsqueeze(0);
   check(values.dim() == dims && values.size(0) == 1 && values.numel() > 0,
@@ -99,6 +110,22 @@ void check_target(const std::string& path, const Shape& image, const Shape& y, c
         to.model,
         " takes ",
         to.network.img_channels);
+}
+
+// A grey image is asked of a network for colour channel by channel (eps/restoration.h).
+void check_channels(const std::string& path,
+                    const Shape& image,
+                    const MeasuringOperator& made_by,
+                    const Target& to) {
+  const bool each_alone =
+      made_by.measurement_dims > 2 && made_by.name != "grey" && operators().contains(made_by.name);
+  check(image[1] == to.network.img_channels || each_alone,
+        path,
+        ": a grey image, but ",
+        made_by.text,
+        " does not act on each channel alone; an image of ",
+        to.network.img_channels,
+        " channels is wanted");
 }
 
 // What draws at random gives two seeds two operators.
@@ -162,6 +189,7 @@ Measurement read_measurement(const std::string& path,
                           ? Shape{1, target.network.img_channels, side, side}
                           : made_by.image_shape(shape);
   check_target(path, image, shape, target);
+  check_channels(path, image, made_by, target);
   const Tensor like = at::zeros(image, at::TensorOptions(target.device).dtype(at::kDouble));
   refuse_random(made_by, like);
   Rng rng(0);
@@ -177,9 +205,6 @@ Measurement read_measurement(const std::string& path,
         to_string(image),
         " gives ",
         to_string(wanted));
-  check(A->basis() != Basis::hadamard || is_array_path(path),
-        path,
-        ": such a measurement is no picture; it is read from .npy only");
   return {.problem = {.A = A, .y = y.to(target.device)}, .truth = {}};
 }
 
@@ -193,6 +218,7 @@ Measurement simulate_measurement(const std::string& path,
   check_image_range(result.truth, path);
   const Shape image = result.truth.sizes().vec();
   check_target(path, image, image, target);
+  check_channels(path, image, made_by, target);
   const Tensor x0 = result.truth.to(target.device);
   Rng for_operator(derive_seed(seed, kOperator)), for_noise(derive_seed(seed, kNoise));
   const Operator A = made_by.draw(x0, for_operator);

@@ -186,7 +186,9 @@ void add_metrics(CLI::App& app) {
   verb->add_option("--json", o->json, "File to write");
   verb->add_option("--features", o->cache, "Folder that keeps Inception features");
   verb->add_option("--device", o->device, "auto, cpu, cuda or cuda:K")->capture_default_str();
-  verb->add_option("--seed", o->seed, "Seed of ties and of the bootstrap")->capture_default_str();
+  verb->add_option("--seed", o->seed, "Seed of ties and of the bootstrap")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   verb->callback([o] { run(*o); });
 }
 

@@ -1,6 +1,8 @@
 // Names of the files that verbs write: the extension chooses the format.
 #pragma once
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "eps/io/array.h"
@@ -18,6 +20,20 @@ inline void check_output(const std::string& path, bool png_too) {
         ".npy or .safetensors files");
 }
 
+// Refuses what cannot be made in the nearest folder above it that is there.
+inline void check_writable(const std::string& path) {
+  std::error_code unreadable;
+  std::filesystem::path above = std::filesystem::absolute(path, unreadable).lexically_normal();
+  do above = above.parent_path();
+  while (!std::filesystem::exists(above, unreadable) && above != above.root_path());
+  check(std::filesystem::is_directory(above, unreadable) && ::access(above.c_str(), W_OK) == 0,
+        path,
+        ": cannot be written: ",
+        above.string(),
+        std::filesystem::is_directory(above, unreadable) ? " is not ours to write in"
+                                                         : " is no folder");
+}
+
 // Refuses a folder that has something in it.
 inline void check_new_folder(const std::string& path) {
   std::error_code unreadable;
@@ -26,6 +42,7 @@ inline void check_new_folder(const std::string& path) {
                     std::filesystem::is_empty(path, unreadable) && !unreadable),
         path,
         ": exists; a new or an empty folder is wanted");
+  check_writable(path);
 }
 
 // Refuses a file in a folder that is not there. Empty: no file is wanted.
@@ -35,6 +52,8 @@ inline void check_folder_of(const std::string& path) {
         path,
         ": there is no folder ",
         folder);
+  check(!std::filesystem::is_directory(path), path, ": is a folder; a file is wanted");
+  if (!path.empty()) check_writable(path);
 }
 
 }  // namespace eps::cli

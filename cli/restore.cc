@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/output.h"
@@ -37,19 +38,23 @@ double parse_noise(const std::string& text) {
   return in_units ? value : value * kGreyLevel;
 }
 
-// How much noisier a measurement is that the network is asked about, where it is of a grey image
-// (eps/restoration.h).
-double noise_factor(const Problem& problem, const UNetConfig& network) {
-  const bool grey = problem.A->picture(problem.y).size(1) == 1;
-  return grey ? std::sqrt(static_cast<double>(network.img_channels)) : 1;
-}
-
-// The last step of a sampler takes what noise is left away, and samples lose as much of their
-// spread: it is to be small beside the measurement's.
-MethodChoice method_for(const Checkpoint& model, double sigma_y, int64_t steps) {
-  const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
-  return choose_method(
-      fmt::format("{}:sigma_min={:g}", to_string(method_input(model.input)), last), "", steps);
+// A network that is asked with the spectrum of A'A takes operators that have one. A kernel that is
+// no average is most likely a mistake.
+void check_served(const RestoreOptions& o, const Checkpoint& model, const Restored& result) {
+  const bool spectral = model.preconditioning.kind == Preconditioning::Kind::anisotropic ||
+                        model.input == Input::eps_precision || model.input == Input::pivot_sigma;
+  const Operator& A = result.measurement.problem.A;
+  check(!spectral || A->basis() != Basis::none,
+        o.model,
+        ": takes single operators, not ",
+        result.made_by.text);
+  const auto parameters = A->parameters();
+  const auto kernel = parameters.find("kernel");
+  if (kernel == parameters.end()) return;
+  const double sum = kernel->second[0].sum().item<double>();
+  if (std::abs(sum - 1) > 0.05)
+    std::cerr << fmt::format(
+        "eps: warning: the kernel of {} has the sum {:.4g}, not 1\n", result.made_by.text, sum);
 }
 
 // The robust noise level of an image-like measurement, and the most likely one from there.
@@ -59,24 +64,22 @@ double estimate_noise(const RestoreOptions& o,
                       Problem problem) {
   // Few samples will do, as each has many measurements; too few steps would lose some of the noise.
   constexpr int64_t kSamples = 2, kSteps = 16;
-  check(problem.A->basis() != Basis::hadamard,
-        o.input,
-        ": the noise can be estimated where a measurement is an image; say it with --noise");
   const Tensor& y = problem.y;
   problem.sigma_y = scalar(robust_noise_level(y, problem.A->measured(at::ones_like(y))));
   const Range trained = trained_noise(model.provenance);
-  const double factor = noise_factor(problem, model.network.config());
+  check(trained.high > 0, o.model, ": was trained without noise; say the noise with --noise");
+  const double factor = noise_factor(problem, model.network.config().img_channels);
+  const double least = std::max(trained.low / factor, 1e-3);
   Progress progress("evaluations for the noise", kNoiseRounds * kSamples * kSteps);
-  return likely_noise_level(
-      method_for(model, problem.sigma_y.item<double>(), kSteps),
-      denoiser,
-      problem,
-      {std::max(trained.low / factor, 1e-3), std::min(trained.high / factor, 1.0)},
-      {.samples = kSamples,
-       .batch = o.batch,
-       .seed = o.seed,
-       .channels = model.network.config().img_channels,
-       .on_evaluation = [&](int64_t count) { progress.advance(count); }});
+  return likely_noise_level(method_for(model.input, problem.sigma_y.item<double>(), kSteps),
+                            denoiser,
+                            problem,
+                            {least, std::max(least, std::min(trained.high / factor, 1.0))},
+                            {.samples = kSamples,
+                             .batch = o.batch,
+                             .seed = o.seed,
+                             .channels = model.network.config().img_channels,
+                             .on_evaluation = [&](int64_t count) { progress.advance(count); }});
 }
 
 }  // namespace
@@ -114,14 +117,16 @@ Restored restore(const RestoreOptions& o, const Checkpoint& model) {
   measurement =
       o.simulate ? simulate_measurement(o.input, result.made_by, result.noise.sigma, o.seed, target)
                  : read_measurement(o.input, result.made_by, target);
+  check_served(o, model, result);
   warn_of_new_operator(o.model, model.provenance, result.made_by.name);
   if (o.noise.empty() && !o.simulate)
     result.noise = {estimate_noise(o, model, denoiser, measurement.problem), true};
   if (!result.noise.estimated)
-    warn_of_new_noise(
-        o.model, model.provenance, result.noise.sigma * noise_factor(measurement.problem, network));
+    warn_of_new_noise(o.model,
+                      model.provenance,
+                      result.noise.sigma * noise_factor(measurement.problem, network.img_channels));
   measurement.problem.sigma_y = scalar(result.noise.sigma);
-  const MethodChoice choice = method_for(model, result.noise.sigma, o.steps);
+  const MethodChoice choice = method_for(model.input, result.noise.sigma, o.steps);
   Progress progress("evaluations", measured_cost(choice).evaluations * o.samples);
   result.restoration = restore(choice,
                                denoiser,
@@ -140,7 +145,7 @@ nlohmann::ordered_json report(const RestoreOptions& o,
                               const Checkpoint& model,
                               const Restored& result) {
   const Restoration& r = result.restoration;
-  const std::string misfit = misfit_words(r.chi2, r.measurements);
+  const std::string misfit = misfit_words(r.chi2, r.measurements, result.noise.estimated);
   nlohmann::ordered_json words = {
       {"input", o.input},
       {"simulated", o.simulate},
@@ -236,6 +241,7 @@ void add_restore(CLI::App& app) {
       ->check(count)
       ->capture_default_str();
   verb->add_option("--seed", o->seed, "Seed of the samples, and of what is simulated")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("--out",
                    o->out,

@@ -129,7 +129,7 @@ void run(const Options& o) {
   check_new_folder(o.out);
   const Checkpoint model =
       load_model(o.model, choice.method.input, "the method " + choice.method.name);
-  warn_of_new_operator(o.model.path, model.provenance, Spec::parse(find_task(o.task).test).name());
+  warn_of_new_operator(o.model.path, model.provenance, find_task(o.task).test);
   warn_of_new_noise(o.model.path, model.provenance, o.sigma_y);
   const Results results = restore_images(o, choice, model);
   const auto words = report(o, choice, results);
@@ -174,6 +174,7 @@ void add_run(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--steps", o->steps, "Steps of the method, instead of its own")->check(count);
   verb->add_option("--seed", o->seed, "Seed of operators, noise and samples")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("--sigma-y", o->sigma_y, "Measurement noise")
       ->check(CLI::NonNegativeNumber)

@@ -24,7 +24,7 @@ std::atomic<std::time_t> interrupted = 0;  // when, once it was
 static_assert(std::atomic<std::time_t>::is_always_lock_free);
 
 // The first interrupt ends the run after a checkpoint, a later one at once. timeout and some shells
-// signal a process and its group too, so those within a second are the same one.
+// signal a process and its group too, so those of the same moment are one.
 void handle_interrupts() {
   for (const int signal : {SIGINT, SIGTERM})
     std::signal(signal, [](int number) {

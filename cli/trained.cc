@@ -11,6 +11,18 @@
 namespace eps::cli {
 namespace {
 
+// The operator's name in a task or a spec; a composition, and what this version does not know, as
+// they are.
+std::string operator_of(const std::string& task) {
+  const auto known = tasks().find(task);
+  const std::string spec = known == tasks().end() ? task : known->second.train;
+  if (spec.starts_with("random_inpainting_")) return "inpaint_random";
+  const std::string name = spec.substr(0, spec.find(':'));
+  const bool composed =
+      spec.find(" | ") != std::string::npos || spec.find(" + ") != std::string::npos;
+  return composed ? spec : name;
+}
+
 bool same_family(const std::string& asked, const std::string& trained) {
   return asked == trained || (asked == "inpaint_mask" && trained.starts_with("inpaint_")) ||
          (asked == "blur_kernel" && (trained == "blur_gaussian" || trained == "blur_motion"));
@@ -33,10 +45,11 @@ void warn_of_new_noise(const std::string& model, const Provenance& trained, doub
 
 void warn_of_new_operator(const std::string& model,
                           const Provenance& trained,
-                          const std::string& name) {
+                          const std::string& spec) {
+  const std::string name = operator_of(spec);
   std::vector<std::string> known;
   for (const auto& task : trained.tasks) {
-    const std::string one = Spec::parse(find_task(task).train).name();
+    const std::string one = operator_of(task);
     if (same_family(name, one)) return;
     if (std::find(known.begin(), known.end(), one) == known.end()) known.push_back(one);
   }

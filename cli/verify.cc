@@ -111,7 +111,9 @@ void add_verify(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   auto* verb = app.add_subcommand("verify",
                                   "Prove the mathematics on this machine; exit 1 if a claim fails");
-  verb->add_option("--seed", options->seed, "Seed of the simulations")->capture_default_str();
+  verb->add_option("--seed", options->seed, "Seed of the simulations")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   verb->add_option("--json", options->json, "Also write the rows to this file");
   verb->add_flag("--methods",
                  options->methods,

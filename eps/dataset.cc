@@ -235,6 +235,17 @@ Dataset read_dataset(const std::vector<std::string>& sources, const DatasetOptio
   return dataset;
 }
 
+std::string names_of_sources(const std::vector<std::string>& sources) {
+  std::string names;
+  for (const auto& source : sources) {
+    std::filesystem::path path = source;
+    if (!path.has_filename()) path = path.parent_path();
+    const bool spec = source.starts_with("synthetic");
+    names += (names.empty() ? "" : ", ") + (spec ? source : path.filename().string());
+  }
+  return names;
+}
+
 ChannelMoments channel_moments(const Tensor& images) {
   check(images.dim() == 4 && images.scalar_type() == at::kByte && images.numel() > 0,
         "channel_moments: uint8 images of N x C x H x W are wanted, got ",

@@ -37,6 +37,10 @@ struct DatasetOptions {
 // names. Several sources make one set, one after the other.
 Dataset read_dataset(const std::vector<std::string>& sources, const DatasetOptions& options);
 
+// What they are called, for a network that may be given away: files without their folders, specs
+// (such as synthetic:...) as they are.
+std::string names_of_sources(const std::vector<std::string>& sources);
+
 // What "synthetic:..." takes.
 const std::vector<Field>& synthetic_fields();
 

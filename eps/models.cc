@@ -93,7 +93,8 @@ std::vector<std::string> model_names() {
   for (const std::string& folder : model_folders()) {
     std::error_code ignored;  // what is not there, or cannot be looked at, has none
     for (const auto& entry : fs::directory_iterator(folder, ignored))
-      if (entry.path().extension() == kSuffix) names.insert(entry.path().stem().string());
+      if (entry.path().extension() == kSuffix && entry.is_regular_file(ignored))
+        names.insert(entry.path().stem().string());
   }
   return {names.begin(), names.end()};
 }

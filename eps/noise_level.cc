@@ -22,7 +22,7 @@ double robust_noise_level(const Tensor& y, const Tensor& measured) {
   check(y.dim() == 4,
         "noise level: an image-like measurement, N x C x H x W, is wanted, got ",
         to_string(y.sizes()),
-        "; say the noise with --noise");
+        "; state the noise instead");
   Tensor detail = of_neighbours(
       y.to(at::kDouble), [](const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
         return (a - b - c + d) / 2;
@@ -40,7 +40,7 @@ double robust_noise_level(const Tensor& y, const Tensor& measured) {
         detail.numel(),
         " times 2 x 2, at least ",
         kFewest,
-        " are wanted; say it with --noise");
+        " are wanted; state it instead");
   return detail.abs().median().item<double>() / kNormal;
 }
 

@@ -1,6 +1,7 @@
 // Which rank of how many this process is and where the ranks meet, as torchrun, mpirun or srun say.
 #include "eps/rank_environment.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -62,8 +63,6 @@ RankNumbers numbers_from(const Launcher& names) {
         ", got ",
         numbers.rank);
   numbers.local = std::getenv(names.local) ? number_in(names.local) : numbers.rank;
-  if (names.neighbours != nullptr)
-    numbers.neighbours = std::getenv(names.neighbours) ? number_in(names.neighbours) : numbers.size;
   return numbers;
 }
 
@@ -77,6 +76,15 @@ RankNumbers ranks_in_environment() {
     if (slurm ? rank && size : rank || size) return numbers_from(names);
   }
   return {};
+}
+
+int64_t processes_on_these_cores() {
+  for (const Launcher& names : kLaunchers) {
+    if (names.neighbours == nullptr) break;
+    for (const char* variable : {names.neighbours, names.size})
+      if (const char* value = std::getenv(variable)) return std::max<int64_t>(std::atoll(value), 1);
+  }
+  return 1;
 }
 
 Meeting meeting_in_environment(const RankNumbers& numbers) {

@@ -6,17 +6,20 @@
 namespace eps {
 
 struct RankNumbers {
-  int64_t rank = 0;        // 0 <= rank < size
-  int64_t size = 1;        // processes in the run
-  int64_t local = 0;       // this one's number among those on its machine: it uses cuda:local
-  int64_t neighbours = 1;  // processes that share the cores it sees, itself included
+  int64_t rank = 0;   // 0 <= rank < size
+  int64_t size = 1;   // processes in the run
+  int64_t local = 0;  // this one's number among those on its machine: it uses cuda:local
 };
 
 // What the environment says, without connecting: RANK, WORLD_SIZE, LOCAL_RANK (torchrun),
 // OMPI_COMM_WORLD_* or PMI_* (mpirun), SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID (srun), the first
-// that is there. srun gives every process cores of its own; elsewhere ranks are taken to be on one
-// machine unless LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE or MPI_LOCALNRANKS says better.
+// that is there.
 RankNumbers ranks_in_environment();
+
+// Processes that share the cores this one sees, itself included: LOCAL_WORLD_SIZE,
+// OMPI_COMM_WORLD_LOCAL_SIZE or MPI_LOCALNRANKS, or all ranks where none is there. srun gives every
+// process cores of its own. A value that makes no sense counts as 1.
+int64_t processes_on_these_cores();
 
 // Where the ranks meet.
 struct Meeting {

@@ -1,6 +1,8 @@
 // One measurement restored.
 #include "eps/restoration.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -56,7 +58,7 @@ void add(Cost& sum, const Cost& part) {
 Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
   Problem problem = grey;
   problem.y = grey.y.repeat_interleave(channels, 1);
-  problem.sigma_y = grey.sigma_y * std::sqrt(static_cast<double>(channels));
+  problem.sigma_y = grey.sigma_y * noise_factor(grey, channels);
   const Tensor noise =
       Rng(derive_seed(seed, kColour)).normal(problem.y.sizes().vec(), problem.y.options());
   const Tensor colour = problem.sigma_y.item<double>() * (noise - noise.mean(1, true));
@@ -116,9 +118,11 @@ Restoration restore(const MethodChoice& choice,
         "restore: one measurement is wanted, got a batch of ",
         problem.y.size(0));
   const auto start = std::chrono::steady_clock::now();
+  const int64_t measurements =
+      problem.A->measured(at::ones_like(problem.y)).count_nonzero().item<int64_t>();
+  check(measurements > 0, "restore: nothing is measured");
   Cost cost;
-  const int64_t channels = problem.A->picture(problem.y).size(1);
-  const bool grey = channels == 1 && options.channels > 1;
+  const bool grey = noise_factor(problem, options.channels) != 1;
   Tensor samples = draw(choice,
                         denoiser,
                         grey ? in_colour(problem, options.channels, options.seed) : problem,
@@ -128,8 +132,7 @@ Restoration restore(const MethodChoice& choice,
   samples = (grey ? samples.mean(1, true) : samples).clamp(-1, 1);
   Restoration result = summarise(samples);
   result.chi2 = chi_square(problem, samples).mean().item<double>();
-  result.measurements =
-      problem.A->measured(at::ones_like(problem.y)).count_nonzero().item<int64_t>();
+  result.measurements = measurements;
   result.cost = cost;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
@@ -142,6 +145,11 @@ double likely_noise_level(const MethodChoice& choice,
                           const RestorationOptions& options) {
   constexpr double kSteep = -2, kFlat = -0.3;  // slopes: of samples that stay as they are, and the
                                                // least that is trusted
+  check(range.low > 0 && range.high >= range.low,
+        "noise level: a range above 0 is wanted, got ",
+        range.low,
+        "..",
+        range.high);
   const double least = std::log(range.low), most = std::log(range.high);
   double place = std::clamp(std::log(problem.sigma_y.item<double>()), least, most);
   double slope = kSteep, before = 0, misfit_before = 0;
@@ -158,13 +166,28 @@ double likely_noise_level(const MethodChoice& choice,
   return std::exp(place);
 }
 
-std::string misfit_words(double chi2, int64_t measurements) {
+double noise_factor(const Problem& problem, int64_t channels) {
+  const bool grey = channels > 1 && problem.A->picture(problem.y).size(1) == 1;
+  return grey ? std::sqrt(static_cast<double>(channels)) : 1;
+}
+
+MethodChoice method_for(Input network, double sigma_y, int64_t steps) {
+  // No lower than EDM's own grid, no higher than the method's.
+  const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
+  return choose_method(
+      fmt::format("{}:sigma_min={:g}", to_string(method_input(network)), last), "", steps);
+}
+
+std::string misfit_words(double chi2, int64_t measurements, bool estimated) {
   const double deviation = std::sqrt(2 / static_cast<double>(measurements));
   if (std::abs(chi2 - 1) <= 5 * deviation || (chi2 >= 0.8 && chi2 <= 1.25)) return "";
-  return chi2 > 1 ? "the samples do not explain the measurement: its noise is larger than stated, "
-                    "or the operator is not the one that made it"
-                  : "the samples explain the measurement better than such noise allows: the noise "
-                    "is smaller than stated, or some of it was removed";
+  const std::string than = estimated ? "estimated" : "stated";
+  return chi2 > 1
+             ? "the samples do not explain the measurement: its noise is larger than " + than +
+                   ", or the operator is not the one that made it"
+             : "the samples explain the measurement better than such noise allows: the noise is "
+               "smaller than " +
+                   than + ", some of it was removed, or the steps are too few";
 }
 
 }  // namespace eps

@@ -61,10 +61,19 @@ Restoration summarise(const Tensor& samples);
 //   none       of one sample.
 std::string interval_kind(int64_t samples);
 
+// How much more noise a measurement has that a denoiser of so many channels is asked about: sqrt(C)
+// where it is of a grey image (see restore()), 1 otherwise.
+double noise_factor(const Problem& problem, int64_t channels);
+
+// The method for a network of this input, with a last noise level well below the measurement's:
+// the last step of a sampler takes away what noise is left, and samples lose as much of their
+// spread. At a fifth, chi2 loses a twenty-fifth at most.
+MethodChoice method_for(Input network, double sigma_y, int64_t steps);
+
 // Empty if chi2, the mean over samples of M measurements each, says that they fit; otherwise what
 // is wrong. Of exact samples it has the standard deviation sqrt(2/M) or less; storage in 8 bits,
 // clipping and an imperfect network add some, so that only what lies outside [0.8, 1.25] as well
-// counts as a misfit.
-std::string misfit_words(double chi2, int64_t measurements);
+// counts as a misfit. estimated: the noise was not stated.
+std::string misfit_words(double chi2, int64_t measurements, bool estimated);
 
 }  // namespace eps

@@ -2,7 +2,6 @@
 #include "eps/training_config.h"
 
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "eps/io/any_checkpoint.h"
@@ -77,17 +76,6 @@ UNetConfig network_for(const TrainingConfig& config, const Dataset& data) {
   network.label_dim = data.label_dim;
   validate(network);
   return network;
-}
-
-// What the data are called, for a network that may be given away: not where its maker keeps them.
-std::string without_folders(const std::vector<std::string>& sources) {
-  std::string names;
-  for (const auto& source : sources) {
-    std::filesystem::path path = source;
-    if (!path.has_filename()) path = path.parent_path();
-    names += (names.empty() ? "" : ", ") + path.filename().string();
-  }
-  return names;
 }
 
 // The network in the file, with room for what this run shows it.
@@ -303,7 +291,7 @@ Checkpoint starting_point(const TrainingConfig& config, const Dataset& data) {
   p.scale_side = p.scale_side || config.scale_side;
   start.input = parse_input(config.input);
   start.use_fp16 = config.precision == "float16";
-  start.provenance = {.data = without_folders(config.data),
+  start.provenance = {.data = names_of_sources(config.data),
                       .images_seen = start.provenance.images_seen,
                       .tasks = config.tasks,
                       .sigma_y = config.tasks.empty() ? "" : config.sigma_y};

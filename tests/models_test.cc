@@ -54,6 +54,13 @@ TEST_F(Models, AreFilesFirst) {
   EXPECT_EQ(get_bytes(past_a_folder), "eps");
 }
 
+TEST_F(Models, ThatAreDamagedAreALineOfTheList) {
+  const Outcome outcome = run_program(EPS_PROGRAM, "list models");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  for (const char* name : {"faces64-eps.safetensors: ", "faces64-prior.safetensors: "})
+    EXPECT_NE(outcome.output.find(name), std::string::npos) << outcome.output;
+}
+
 TEST_F(Models, AreListedSortedWithoutWhatIsNoNetwork) {
   const std::vector<std::string> names = model_names();
   EXPECT_TRUE(has(names, "faces64-eps"));

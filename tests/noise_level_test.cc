@@ -46,7 +46,7 @@ TEST(NoiseLevel, WantsNeighbours) {
   Rng rng(3);
   const Tensor y = rng.normal({1, 3, 64, 64});
   const Tensor sparse = rng.uniform({1, 1, 64, 64}) < 0.05;
-  EXPECT_NE(error_of([&] { robust_noise_level(y, sparse); }).find("say it with --noise"),
+  EXPECT_NE(error_of([&] { robust_noise_level(y, sparse); }).find("state it instead"),
             std::string::npos);
   EXPECT_NE(error_of([&] { robust_noise_level(y[0][0][0].unsqueeze(0)); }).find("got 1 x 64"),
             std::string::npos);

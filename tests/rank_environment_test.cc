@@ -67,7 +67,7 @@ TEST_F(RankEnvironment, IsReadFromEveryLauncher) {
 TEST_F(RankEnvironment, SaysHowManyShareTheCores) {
   const auto neighbours = [](const std::string& variables) {
     set(variables);
-    return ranks_in_environment().neighbours;
+    return processes_on_these_cores();
   };
   EXPECT_EQ(neighbours(""), 1);
   EXPECT_EQ(neighbours("RANK=3 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2"), 2);
@@ -75,6 +75,8 @@ TEST_F(RankEnvironment, SaysHowManyShareTheCores) {
   EXPECT_EQ(neighbours("OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=8 "
                        "OMPI_COMM_WORLD_LOCAL_SIZE=4"),
             4);
+  for (const char* nonsense : {"WORLD_SIZE=x", "RANK=0 WORLD_SIZE=1 LOCAL_WORLD_SIZE=0", "RANK=2"})
+    EXPECT_EQ(neighbours(nonsense), 1) << nonsense;
   EXPECT_EQ(neighbours("SLURM_PROCID=3 SLURM_NTASKS=8 SLURM_LOCALID=1"), 1);
 }
 

@@ -152,12 +152,14 @@ TEST(Interval, IsClippedAndOfOneSampleThereIsNone) {
 }
 
 TEST(Misfit, IsFarFromOneInBothSenses) {
-  EXPECT_EQ(misfit_words(1.2, 1000000), "");  // many standard deviations, but a network's
-  EXPECT_EQ(misfit_words(0.8, 1000000), "");
-  EXPECT_EQ(misfit_words(1.9, 50), "");  // 4.5 standard deviations
-  EXPECT_NE(misfit_words(2.1, 50).find("noise is larger than stated"), std::string::npos);
-  EXPECT_NE(misfit_words(1.3, 10000).find("operator is not the one"), std::string::npos);
-  EXPECT_NE(misfit_words(0.7, 10000).find("noise is smaller than stated"), std::string::npos);
+  EXPECT_EQ(misfit_words(1.2, 1000000, false), "");  // many standard deviations, but a network's
+  EXPECT_EQ(misfit_words(0.8, 1000000, false), "");
+  EXPECT_EQ(misfit_words(1.9, 50, false), "");  // 4.5 standard deviations
+  EXPECT_NE(misfit_words(2.1, 50, false).find("noise is larger than stated"), std::string::npos);
+  EXPECT_NE(misfit_words(1.3, 10000, false).find("operator is not the one"), std::string::npos);
+  EXPECT_NE(misfit_words(0.7, 10000, false).find("noise is smaller than stated"),
+            std::string::npos);
+  EXPECT_NE(misfit_words(0.7, 10000, true).find("smaller than estimated"), std::string::npos);
 }
 
 // y_k ~ N(0, s_k + sigma^2): the derivative of the log-likelihood over sigma^2, of which the most

@@ -42,6 +42,12 @@ class Restore : public testing::Test {
   }
   // Two steps of two samples.
   Outcome run(const std::string& rest) const { return run(rest + " --steps 2 --samples 2", eps_); }
+  void says(const Outcome& outcome, const std::string& words) const {
+    EXPECT_EQ(outcome.status, 2) << outcome.output;
+    EXPECT_NE(outcome.output.find(words), std::string::npos) << outcome.output;
+    EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
+    EXPECT_FALSE(std::filesystem::exists(out_));
+  }
   nlohmann::json words() const { return nlohmann::json::parse(get_bytes(out_ + "/restore.json")); }
   Tensor array(const std::string& name) const { return read_npy(out_ + "/" + name + ".npy"); }
   bool exists(const std::string& name) const { return std::filesystem::exists(out_ + "/" + name); }
@@ -114,7 +120,7 @@ TEST_F(Restore, OfAGreyMeasurementIsGrey) {
   EXPECT_EQ(array("samples").sizes(), at::IntArrayRef({2, 1, 8, 8}));
   EXPECT_EQ(words()["measurements"], 64);
   EXPECT_EQ(read_image(out_ + "/mean.png").size(0), 1);
-  EXPECT_NE(outcome.output.find("was trained for inpaint_random:missing=0.5..0.7, blur_motion, not "
+  EXPECT_NE(outcome.output.find("was trained for inpaint_random, blur_motion, not "
                                 "for blur_gaussian"),
             std::string::npos)
       << outcome.output;
@@ -149,12 +155,6 @@ TEST_F(Restore, TakesFlatMeasurementsInTheirOwnShape) {
 }
 
 TEST_F(Restore, RefusesWrongInputBeforeItWrites) {
-  const auto says = [&](const Outcome& outcome, const std::string& words) {
-    EXPECT_EQ(outcome.status, 2) << outcome.output;
-    EXPECT_NE(outcome.output.find(words), std::string::npos) << outcome.output;
-    EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
-    EXPECT_FALSE(std::filesystem::exists(out_));
-  };
   const std::string mask = " --mask " + mask_, noise = " --noise 6";
   says(run(picture_),
        "One of --mask, --kernel, --motion, --gaussian, --downscale and --operator "
@@ -196,6 +196,54 @@ TEST_F(Restore, RefusesWrongInputBeforeItWrites) {
   std::filesystem::create_directories(out_ + "/kept");
   EXPECT_NE(run(picture_ + mask).output.find("a new or an empty folder is wanted"),
             std::string::npos);
+}
+
+TEST_F(Restore, RefusesWhatCannotBeRestored) {
+  const std::string noise = " --noise 6", dark = folder_.file("dark.png");
+  write_png(dark, at::zeros({8, 8}, at::kByte));
+  says(run(picture_ + noise + " --mask " + dark), "nothing is measured");
+  const std::string other = folder_.file("other.npy");
+  write_npy(other, at::full({3, 8, 8}, 200, at::kFloat));
+  says(run(other + noise + " --gaussian 0.5"),
+       "values of up to 200; units of [-1, 1] are wanted, or uint8 for 8 bits");
+  says(run(grey_ + " --simulate --operator grey"), "does not act on each channel alone");
+  says(run(grey_ + " --simulate --operator matrix:rows=20"), "does not act on each channel alone");
+  says(run(picture_ + " --gaussian 0.5 --seed -1"), "--seed");
+  put_bytes(folder_.file("file"), "");
+  says(run_program(EPS_PROGRAM,
+                   "restore " + picture_ + noise + " --gaussian 0.5 --model " + eps_ + " --out " +
+                       folder_.file("file/below")),
+       "file is no folder");
+  // One that is asked with the spectrum of A'A.
+  const c10::NoGradGuard no_gradients;
+  UNetConfig wide = small_ncsnpp();
+  wide.in_channels = 9;
+  write_checkpoint(prior_, {.network = wave_network(wide), .input = Input::eps_precision});
+  says(run(picture_ + " --simulate --operator 'blur_gaussian:size=3 | inpaint_random'", prior_),
+       "takes single operators, not blur_gaussian:size=3 | inpaint_random");
+}
+
+TEST_F(Restore, WarnsOfAKernelThatIsNoAverage) {
+  const std::string kernel = folder_.file("kernel.npy");
+  write_npy(kernel, at::ones({3, 3}, at::kFloat));
+  const Outcome outcome = run(picture_ + " --noise 6 --kernel " + kernel);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("has the sum 9, not 1"), std::string::npos) << outcome.output;
+}
+
+TEST_F(Restore, TakesNetworksWhoseTasksItDoesNotKnow) {
+  const c10::NoGradGuard no_gradients;
+  UNetConfig wide = small_ncsnpp();
+  wide.in_channels = 6;
+  write_checkpoint(prior_,
+                   {.network = wave_network(wide),
+                    .input = Input::eps,
+                    .provenance = {.tasks = {"of_the_future"}, .sigma_y = "0.05"}});
+  const Outcome outcome = run(picture_ + " --gaussian 0.5 --noise 6 --samples 1 --steps 1", prior_);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("was trained for of_the_future, not for blur_gaussian"),
+            std::string::npos)
+      << outcome.output;
 }
 
 }  // namespace
