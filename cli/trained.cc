@@ -1,7 +1,7 @@
 // What a network was trained for.
 #include "cli/trained.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
