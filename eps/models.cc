@@ -101,10 +101,16 @@ std::vector<std::string> model_names() {
 
 std::string find_model(const std::string& name) {
   if (exists(name) && !is_folder(name)) return name;
-  check(!looks_like_a_file(name), name, is_folder(name) ? ": is a folder" : ": no such file");
+  const std::vector<std::string> names = model_names();
+  const std::string stem = fs::path(name).stem().string();
+  check(!looks_like_a_file(name),
+        name,
+        is_folder(name) ? ": is a folder" : ": no such file",
+        std::find(names.begin(), names.end(), stem) == names.end()
+            ? ""
+            : "; one came with eps by the name of " + stem);
   const std::string path = look_for(name + kSuffix);
   if (!path.empty()) return path;
-  const std::vector<std::string> names = model_names();
   fail("unknown network \"",
        name,
        "\"",

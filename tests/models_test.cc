@@ -106,8 +106,10 @@ TEST_F(Models, ThatAreUnknownAreErrorsThatNameTheOthers) {
       << unknown;
   EXPECT_NE(unknown.find("faces64-eps, faces64-prior"), std::string::npos) << unknown;
   EXPECT_TRUE(unknown.ends_with("; or give a file")) << unknown;
-  for (const char* name : {"./faces64-eps", "faces64-eps.safetensors", "a.pkl", "a.pt"})
+  for (const char* name : {"./faces", "a.safetensors", "a.pkl", "a.pt"})
     EXPECT_EQ(error_of([&] { find_model(name); }), std::string(name) + ": no such file");
+  EXPECT_EQ(error_of([] { find_model("faces64-eps.safetensors"); }),
+            "faces64-eps.safetensors: no such file; one came with eps by the name of faces64-eps");
   EXPECT_EQ(error_of([&] { find_model(folder_.file("images")); }),
             folder_.file("images") + ": is a folder");
 }

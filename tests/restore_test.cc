@@ -82,8 +82,8 @@ TEST_F(Restore, WritesSamplesAndWhatTheySay) {
   EXPECT_LT(relative_error(array("deviation"), summary.deviation), 1e-5);
   EXPECT_LT(relative_error(array("interval"), at::stack({summary.low, summary.high})), 1e-5);
   EXPECT_TRUE(at::equal(read_image(out_ + "/sample-2.png"), to_uint8(samples[1])));
-  // 8 bits are read as they are; the mask is white where it is measured.
-  EXPECT_TRUE(at::equal(array("measurement"), from_uint8(read_image(picture_))));
+  // 8 bits are read as they are where the mask is white.
+  EXPECT_TRUE(at::equal(array("measurement"), from_uint8(read_image(picture_)) * array("mask")));
   const auto found = words();
   EXPECT_EQ(found["measurements"], 3 * array("mask").sum().item<int64_t>());
   EXPECT_NEAR(found["noise"]["sigma"].get<double>(), 6.4 / 127.5, 1e-12);
@@ -221,6 +221,22 @@ TEST_F(Restore, RefusesWhatCannotBeRestored) {
   write_checkpoint(prior_, {.network = wave_network(wide), .input = Input::eps_precision});
   says(run(picture_ + " --simulate --operator 'blur_gaussian:size=3 | inpaint_random'", prior_),
        "takes single operators, not blur_gaussian:size=3 | inpaint_random");
+}
+
+TEST_F(Restore, DoesNotLookAtWhatIsUnderTheMask) {
+  const Tensor mask = (Rng(2).uniform({8, 8}) < 0.7);
+  const Tensor y = read_npy(image_);
+  const std::string with_nan = folder_.file("nan.npy");
+  write_npy(with_nan, y.masked_fill(mask.logical_not(), std::nan("")));
+  ASSERT_EQ(run(image_ + " --noise 6 --mask " + mask_).status, 0);
+  const Tensor wanted = array("samples");
+  const Outcome outcome = run_program(EPS_PROGRAM,
+                                      "restore " + with_nan + " --noise 6 --mask " + mask_ +
+                                          " --steps 2 --samples 2 --device cpu --threads 1 "
+                                          "--model " +
+                                          eps_ + " --out " + folder_.file("other"));
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(at::equal(read_npy(folder_.file("other") + "/samples.npy"), wanted));
 }
 
 TEST_F(Restore, WarnsOfAKernelThatIsNoAverage) {
