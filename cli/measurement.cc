@@ -26,9 +26,7 @@ MeasuringOperator from_file(const std::string& name,
 
 MeasuringOperator from_spec(const std::string& asked) {
   const std::string text = find_task(asked).test;
-  const bool composed =
-      text.find(" | ") != std::string::npos || text.find(" + ") != std::string::npos;
-  return {.name = composed ? text : Spec::parse(text).name(),
+  return {.name = is_composed(text) ? text : Spec::parse(text).name(),
           .text = text,
           .draw = parse_operator(text),
           .measurement_dims = measurement_dims_of(text),

@@ -13,7 +13,6 @@
 #include "cli/trained.h"
 #include "cli/verbs.h"
 #include "eps/metrics/psnr.h"
-#include "eps/models.h"
 #include "eps/network_denoiser.h"
 #include "eps/noise_level.h"
 #include "eps/restoration.h"
@@ -86,7 +85,7 @@ double estimate_noise(const RestoreOptions& o,
 
 Checkpoint load_posterior_network(const RestoreOptions& o) {
   ModelOptions network = o.network;
-  network.path = find_model(o.model);
+  network.path = o.model;
   Checkpoint model = load_any_model(network);
   check(
       model.input != Input::prior && !is_bridge(model.input),

@@ -17,10 +17,7 @@ std::string operator_of(const std::string& task) {
   const auto known = tasks().find(task);
   const std::string spec = known == tasks().end() ? task : known->second.train;
   if (spec.starts_with("random_inpainting_")) return "inpaint_random";
-  const std::string name = spec.substr(0, spec.find(':'));
-  const bool composed =
-      spec.find(" | ") != std::string::npos || spec.find(" + ") != std::string::npos;
-  return composed ? spec : name;
+  return is_composed(spec) ? spec : spec.substr(0, spec.find(':'));
 }
 
 bool same_family(const std::string& asked, const std::string& trained) {

@@ -11,6 +11,13 @@ struct Cost {
   int64_t evaluations = 0;  // of the denoiser
   int64_t vjps = 0;         // products with the transposed Jacobian of the denoiser
   int64_t solves = 0;       // ridge and proximal problems
+
+  Cost& operator+=(const Cost& other) {
+    evaluations += other.evaluations;
+    vjps += other.vjps;
+    solves += other.solves;
+    return *this;
+  }
 };
 
 // D at x, and J'v for its Jacobian J = dD/dx there.

@@ -47,12 +47,6 @@ Interval predictive_interval(const Tensor& mean, const Tensor& deviation, int64_
   return {(mean - reach).clamp(-1, 1), (mean + reach).clamp(-1, 1)};
 }
 
-void add(Cost& sum, const Cost& part) {
-  sum.evaluations += part.evaluations;
-  sum.vjps += part.vjps;
-  sum.solves += part.solves;
-}
-
 // As a denoiser of so many channels is asked. The noise of the measurement is that of the mean of
 // all channels; what is added has no part in that mean, and makes the noise of each independent.
 Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
@@ -83,7 +77,7 @@ Tensor draw(const MethodChoice& choice,
     const Samples drawn =
         sample_posterior(choice, denoiser, problem, shape, rng, {.on_evaluation = o.on_evaluation});
     parts.push_back(drawn.images);
-    add(cost, drawn.cost);
+    cost += drawn.cost;
   }
   return at::cat(parts);
 }

@@ -99,6 +99,10 @@ Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng) {
   return parse_operator(spec)(like, rng);
 }
 
+bool is_composed(const std::string& spec) {
+  return spec.find(kThen) != std::string::npos || spec.find(kAnd) != std::string::npos;
+}
+
 Shape image_shape_of(const std::string& text, const Shape& y) {
   check(text.find(kAnd) == std::string::npos,
         text,

@@ -32,6 +32,7 @@ Draw parse_operator(const std::string& spec);
 Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng);
 Shape image_shape_of(const std::string& spec, const Shape& y);
 int64_t measurement_dims_of(const std::string& spec);
+bool is_composed(const std::string& spec);  // of several, by | or +
 
 // For authors of operators: a number in the range for each image, as (N, 1, 1, 1). Parameters are
 // drawn on the CPU in float64, and moved to the device of `like` once they are complete.

@@ -93,16 +93,16 @@ Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
   const bool begins_alike = own_side == 0 || (start.input == Input::eps && side == 2 * own_side);
   if (begins_alike && side > own_side) {
     start.network = widen_input(start.network, side - own_side);
-  } else {
-    check(own_side == side,
-          config.start,
-          ": a network with ",
-          own_side,
-          " side channels, but the input ",
-          config.input,
-          " has ",
-          side);
+    return start;
   }
+  check(own_side == side,
+        config.start,
+        ": a network with ",
+        own_side,
+        " side channels, but the input ",
+        config.input,
+        " has ",
+        side);
   return start;
 }
 

@@ -67,9 +67,7 @@ Cost restore(const Trial& trial,
     const Samples drawn = sample_posterior(
         choice, denoiser, pose_some(trial, images, begin, end, device), shape, rng, options);
     take(drawn.images);
-    cost.evaluations += drawn.cost.evaluations;
-    cost.vjps += drawn.cost.vjps;
-    cost.solves += drawn.cost.solves;
+    cost += drawn.cost;
   }
   return cost;
 }

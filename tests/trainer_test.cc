@@ -227,7 +227,18 @@ TEST(Training, AWarmStartAnswersAsThePretrainedNetwork) {
     EXPECT_TRUE(identical(denoise(fresh.network, fresh.preconditioning, batch.query),
                           denoise(old.network, old.preconditioning, bare)))
         << input;
+    if (std::string(input) == "eps") write_checkpoint(folder.file("eps.safetensors"), fresh);
   }
+  // What eps_precision shows begins with what eps does.
+  config = tuned_from(folder.file("eps.safetensors"), "eps_precision");
+  Session more(config, data);
+  const Checkpoint old = read_checkpoint(folder.file("eps.safetensors"));
+  const Checkpoint fresh = more.trainer.average();
+  const Query query = more.source.draw(0, 4).query;
+  Query narrow = query;
+  narrow.side = query.side.slice(1, 0, 3);
+  EXPECT_TRUE(denoise(fresh.network, fresh.preconditioning, query)
+                  .allclose(denoise(old.network, old.preconditioning, narrow), 1e-5, 1e-5));
 }
 
 TEST(Training, ANetworkSaysWhatItsDataAreCalledAndNotWhereTheyAre) {
