@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "eps/device.h"
-#include "eps/training_config.h"
+#include "eps/starting_point.h"
 
 namespace eps {
 namespace {

@@ -72,6 +72,9 @@ Preconditioning take_preconditioning(Json& json, Kind kind) {
                  [&](const char* name, auto& value) { take(json, "model config", name, value); });
   check(p.M >= 2, "model config: M must be at least 2, got ", p.M);
   take(json, "model config", "scale_side", p.scale_side);
+  take(json, "model config", "show_skip", p.show_skip);
+  check(!p.show_skip || kind == Kind::anisotropic,
+        "model config: show_skip is for AnisotropicPrecond only");
   const auto& source = p.prior_variance;
   check(source == "constant" || source == "spectrum" || source == "geometric_mean",
         "model config: prior_variance must be constant, spectrum or geometric_mean; got \"",
@@ -101,6 +104,7 @@ std::string to_json(const ModelConfig& config) {
   if (has_own_range(p.kind) && p.sigma_lower) json["sigma_min"] = *p.sigma_lower;
   if (has_own_range(p.kind) && p.sigma_upper) json["sigma_max"] = *p.sigma_upper;
   if (p.scale_side) json["scale_side"] = true;
+  if (p.show_skip) json["show_skip"] = true;
   json["use_fp16"] = config.use_fp16;
   json["input"] = to_string(config.input);
   json.update(Json::parse(to_json(config.network)));

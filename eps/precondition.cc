@@ -59,7 +59,8 @@ bool Preconditioning::operator==(const Preconditioning& other) const {
                     p.sigma_lower,
                     p.sigma_upper,
                     p.prior_variance,
-                    p.scale_side);
+                    p.scale_side,
+                    p.show_skip);
   };
   const bool same_spectrum = spectrum.defined() && other.spectrum.defined()
                                  ? spectrum.equal(other.spectrum)

@@ -41,6 +41,10 @@ struct Preconditioning {
   // Whether the side channels are multiplied by EDM's c_in(sigma) too (which hides them at high
   // noise).
   bool scale_side = false;
+  // anisotropic: whether the network is also shown c_skip x, the linear estimate that it corrects.
+  // c_skip x is no multiple of c_in x, and how they are related depends on an operator that the
+  // network does not see.
+  bool show_skip = false;
 
   // The noise levels the network was made for; samplers keep their schedules inside.
   double sigma_min() const;
@@ -62,7 +66,7 @@ class Scaling {
   Scaling(const Preconditioning& preconditioning, const Query& query);
   ~Scaling();
 
-  // What the network is shown: c_in x, and the side channels.
+  // What the network is shown: c_in x, the side channels, and c_skip x where it is to be.
   Tensor input() const;
   const Tensor& noise_label() const { return noise_label_; }  // c_noise, (N or 1)
   // c_skip x + c_out F
@@ -78,8 +82,10 @@ class Scaling {
   struct Part;
   void make_parts(const Preconditioning& preconditioning, const Query& query);
   Tensor filter(const Tensor& x, const Rule& rule) const;
+  Tensor skip() const;
 
   Tensor x_, side_;
+  Tensor shown_skip_;  // c_skip x, if the network is shown it
   bool scale_side_;
   PreconditioningCoefficients c_;  // (N or 1, 1, 1, 1), or 0-dimensional on the CPU
   Tensor noise_label_;

@@ -106,6 +106,7 @@ Scaling::Scaling(const Preconditioning& preconditioning, const Query& query)
       host_scalar ? at::full({1}, c_.c_noise.item<float>(), x_.options()) : c_.c_noise.flatten();
   if (preconditioning.kind == Preconditioning::Kind::anisotropic)
     make_parts(preconditioning, query);
+  if (preconditioning.show_skip) shown_skip_ = skip();
 }
 
 Scaling::~Scaling() = default;
@@ -145,17 +146,24 @@ Tensor Scaling::filter(const Tensor& x, const Rule& rule) const {
 
 Tensor Scaling::input() const {
   const auto c_in = [](const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); };
-  const Tensor image = parts_.empty() ? x_ * c_.c_in : filter(x_, c_in);
-  if (!side_.defined()) return image;
-  const Tensor side = side_.to(image.options());
-  return at::cat({image, scale_side_ ? side * c_.c_in : side}, 1);
+  std::vector<Tensor> shown = {parts_.empty() ? x_ * c_.c_in : filter(x_, c_in)};
+  if (side_.defined()) {
+    const Tensor side = side_.to(x_.options());
+    shown.push_back(scale_side_ ? side * c_.c_in : side);
+  }
+  if (shown_skip_.defined()) shown.push_back(shown_skip_);
+  return shown.size() == 1 ? shown[0] : at::cat(shown, 1);
+}
+
+Tensor Scaling::skip() const {
+  const auto c_skip = [](const Tensor& v, const Tensor& p) { return p / (v + p); };
+  return parts_.empty() ? x_ * c_.c_skip : filter(x_, c_skip);
 }
 
 Tensor Scaling::mean(const Tensor& answer) const {
-  if (parts_.empty()) return x_ * c_.c_skip + answer * c_.c_out;
-  const auto c_skip = [](const Tensor& v, const Tensor& p) { return p / (v + p); };
   const auto c_out = [](const Tensor& v, const Tensor& p) { return (v * p / (v + p)).sqrt(); };
-  return filter(x_, c_skip) + filter(answer, c_out);
+  return (shown_skip_.defined() ? shown_skip_ : skip()) +
+         (parts_.empty() ? answer * c_.c_out : filter(answer, c_out));
 }
 
 Tensor Scaling::target(const Tensor& x0) const {

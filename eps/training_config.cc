@@ -4,16 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "eps/io/any_checkpoint.h"
-#include "eps/io/image.h"
-#include "eps/models.h"
-
 namespace eps {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int64_t kSpectrumImages = 4096;  // enough for each of its numbers to 2%
 
 // The paper's five (Sec. 4.1).
 const std::vector<std::string> kAllTasks = {"random_inpainting",
@@ -49,74 +43,7 @@ at::ScalarType precision_of(const TrainingConfig& config) {
   return config.precision == "float16" ? at::kHalf : at::kFloat;
 }
 
-UNetConfig network_for(const TrainingConfig& config, const Dataset& data) {
-  const bool adm = config.arch == "adm";
-  UNetConfig network = unet_preset(config.preset == "ffhq64" || config.preset == "imagenet64"
-                                       ? config.preset
-                                       : (adm ? "imagenet64" : "ffhq64"));
-  if (config.preset == "tiny") {
-    network.model_channels = adm ? 32 : 16;
-    network.channel_mult = {1, 2};
-    network.num_blocks = 1;
-    network.attn_resolutions = {};
-    network.dropout = 0;
-  } else if (config.preset == "small") {
-    network.model_channels = 64;
-    network.channel_mult = adm ? std::vector<int64_t>{1, 2, 2} : std::vector<int64_t>{1, 2, 2, 2};
-    network.num_blocks = 2;
-    network.attn_resolutions = {16};
-    network.dropout = 0;
-  }
-  if (config.dropout >= 0) network.dropout = config.dropout;
-  network.augment_dim = 0;  // nothing is augmented but for mirror images
-  network.img_resolution = data.images.size(3);
-  network.img_channels = network.out_channels = data.images.size(1);
-  network.in_channels =
-      network.img_channels + side_channels(parse_input(config.input), network.img_channels);
-  network.label_dim = data.label_dim;
-  validate(network);
-  return network;
-}
-
-// The network in the file, with room for what this run shows it.
-Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
-  const Safetensors file = read_any_checkpoint(find_model(config.start));
-  check(!file.metadata.contains("training"),
-        config.start,
-        ": the state of a run; start from the network.safetensors beside it, or resume the run");
-  Checkpoint start = checkpoint_from(file, config.start);
-  const UNetConfig& network = start.network.config();
-  check_fits(network, data, config.start);
-  const int64_t side = side_channels(parse_input(config.input), network.img_channels);
-  const int64_t own_side = network.in_channels - network.img_channels;
-  // What eps shows is the first half of what eps_precision does.
-  const bool begins_alike = own_side == 0 || (start.input == Input::eps && side == 2 * own_side);
-  if (begins_alike && side > own_side) {
-    start.network = widen_input(start.network, side - own_side);
-    return start;
-  }
-  check(own_side == side,
-        config.start,
-        ": a network with ",
-        own_side,
-        " side channels, but the input ",
-        config.input,
-        " has ",
-        side);
-  return start;
-}
-
 }  // namespace
-
-void check_fits(const UNetConfig& network, const Dataset& data, const std::string& name) {
-  const auto wants = [&](const char* what, int64_t own, int64_t given) {
-    check(own == given, name, ": a network for ", own, " ", what, "; the data have ", given);
-  };
-  wants("channels", network.img_channels, data.images.size(1));
-  wants("pixels a side", network.img_resolution, data.images.size(3));
-  wants("pixels a side", network.img_resolution, data.images.size(2));
-  if (network.label_dim > 0) wants("classes", network.label_dim, data.label_dim);
-}
 
 std::string to_json(const TrainingConfig& config) {
   Json json;
@@ -264,38 +191,6 @@ TrainerOptions trainer_options(const TrainingConfig& config) {
           .precision = precision_of(config),
           .loss_scaling = config.loss_scaling,
           .graph = config.graph};
-}
-
-Checkpoint starting_point(const TrainingConfig& config, const Dataset& data) {
-  using Kind = Preconditioning::Kind;
-  Checkpoint start = config.start.empty() ? Checkpoint{.network = UNet(network_for(config, data))}
-                                          : warm_start(config, data);
-  if (config.start.empty()) {
-    Rng rng(static_cast<uint64_t>(config.seed));
-    start.network.initialise(rng);
-  }
-  Preconditioning& p = start.preconditioning;
-  if (config.preconditioning == "edm") p = {.sigma_data = p.sigma_data, .scale_side = p.scale_side};
-  if (config.preconditioning == "anisotropic") {
-    p = {.kind = Kind::anisotropic,
-         .sigma_data = p.sigma_data,
-         .prior_variance = config.prior_variance,
-         .scale_side = p.scale_side};
-    if (config.prior_variance != "constant") {
-      // Spread over the set: it may be sorted by class.
-      const int64_t step = std::max<int64_t>(data.size() / kSpectrumImages, 1);
-      const Tensor images = data.images.slice(0, 0, step * kSpectrumImages, step);
-      p.spectrum = power_spectrum(images.scalar_type() == at::kByte ? from_uint8(images) : images);
-    }
-  }
-  p.scale_side = p.scale_side || config.scale_side;
-  start.input = parse_input(config.input);
-  start.use_fp16 = config.precision == "float16";
-  start.provenance = {.data = names_of_sources(config.data),
-                      .images_seen = start.provenance.images_seen,
-                      .tasks = config.tasks,
-                      .sigma_y = config.tasks.empty() ? "" : config.sigma_y};
-  return start;
 }
 
 }  // namespace eps

@@ -26,6 +26,7 @@ struct TrainingConfig {
   std::string preconditioning = "auto";
   std::string prior_variance = "geometric_mean";
   bool scale_side = false;
+  bool show_skip = false;
   std::string loss = "network";
 
   double p_mean = -1.2;
@@ -88,6 +89,10 @@ void for_each_field(Config& c, Visit&& visit) {
         "For anisotropic: constant, spectrum (of the data) or geometric_mean",
         false);
   visit("scale_side", c.scale_side, "Multiply the side channels by c_in, too", false);
+  visit("show_skip",
+        c.show_skip,
+        "For anisotropic: show the network c_skip x, which it corrects, too",
+        false);
   visit("loss",
         c.loss,
         "Error measured on the network's answer or the image: network or image",
@@ -136,10 +141,5 @@ void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted)
 
 BatchOptions batch_options(const TrainingConfig& config);
 TrainerOptions trainer_options(const TrainingConfig& config);
-
-// The network a run begins with, on the CPU: read and widened, or made anew for such data.
-Checkpoint starting_point(const TrainingConfig& config, const Dataset& data);
-// Error unless the network takes such images and labels; `name` says whose network it is.
-void check_fits(const UNetConfig& network, const Dataset& data, const std::string& name);
 
 }  // namespace eps

@@ -12,6 +12,7 @@
 #include "eps/io/image.h"
 #include "eps/preview.h"
 #include "eps/run_directory.h"
+#include "eps/starting_point.h"
 #include "eps/training_data.h"
 
 namespace eps {

@@ -4,7 +4,7 @@
 
 #include "eps/network_denoiser.h"
 #include "eps/sampler.h"
-#include "eps/training_config.h"
+#include "eps/starting_point.h"
 
 namespace {
 

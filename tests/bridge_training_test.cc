@@ -4,7 +4,7 @@
 #include "eps/bridge.h"
 #include "eps/io/image.h"
 #include "eps/preview.h"
-#include "eps/training_config.h"
+#include "eps/starting_point.h"
 #include "tests/files.h"
 
 namespace eps {

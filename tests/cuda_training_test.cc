@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "eps/device.h"
-#include "eps/training_config.h"
+#include "eps/starting_point.h"
 
 namespace eps {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "eps/training_config.h"
+#include "eps/starting_point.h"
 #include "tests/program.h"
 #include "tests/small_networks.h"
 

@@ -239,6 +239,27 @@ TEST(Anisotropic, RefusesWhatItCannotDo) {
             "this one's is not");
 }
 
+// c_skip x: what the denoiser is where the network answers nothing.
+TEST(Anisotropic, ShowsTheLinearEstimateWhenTold) {
+  Preconditioning rule = anisotropic_rules()[1];
+  for (const char* spec : {"blur_motion:length=9,angle=30", "inpaint_random:missing=0.5"}) {
+    Rng rng(11, 2);
+    const Operator A = make_operator(spec, at::empty({2, 3, kSize, kSize}), rng);
+    Tensor x0;
+    Query query = query_for(A, 2, rng, &x0);
+    query.side = waves({2, 3, kSize, kSize});
+    rule.show_skip = false;
+    const Scaling bare(rule, query);
+    rule.show_skip = true;
+    const Scaling scaling(rule, query);
+    const Tensor shown = scaling.input(), nothing = at::zeros_like(query.x).to(at::kFloat);
+    ASSERT_EQ(shown.size(1), 9) << spec;
+    EXPECT_TRUE(shown.slice(1, 0, 6).equal(bare.input())) << spec;
+    EXPECT_TRUE(shown.slice(1, 6, 9).equal(bare.mean(nothing))) << spec;
+    EXPECT_TRUE(scaling.mean(shown.slice(1, 0, 3)).equal(bare.mean(shown.slice(1, 0, 3)))) << spec;
+  }
+}
+
 TEST(Anisotropic, ScalesTheSideOnlyWhenTold) {
   Query query{waves({2, 3, 8, 8}), scalar(2)};
   query.side = waves({2, 3, 8, 8}) * 3;

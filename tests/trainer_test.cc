@@ -7,7 +7,7 @@
 
 #include "eps/network_denoiser.h"
 #include "eps/priors/stationary.h"
-#include "eps/training_config.h"
+#include "eps/starting_point.h"
 #include "tests/files.h"
 #include "tests/wave_network.h"
 
@@ -239,6 +239,46 @@ TEST(Training, AWarmStartAnswersAsThePretrainedNetwork) {
   narrow.side = query.side.slice(1, 0, 3);
   EXPECT_TRUE(denoise(fresh.network, fresh.preconditioning, query)
                   .allclose(denoise(old.network, old.preconditioning, narrow), 1e-5, 1e-5));
+}
+
+TEST(Training, AWarmStartMakesRoomForTheLinearEstimate) {
+  const Folder folder;
+  const Dataset data = synthetic(32);
+  TrainingConfig config = tiny("eps", {"blur_motion:length=5,angle=30"});
+  config.preconditioning = "anisotropic";
+  Session narrow(config, data);
+  narrow.steps(5);
+  const std::string file = folder.file("eps.safetensors");
+  write_checkpoint(file, narrow.trainer.average());
+
+  config.start = file;
+  config.show_skip = true;
+  Session wide(config, data);
+  EXPECT_EQ(wide.trainer.average().network.config().in_channels, 9);
+  const Query query = wide.source.draw(0, 4).query;
+  const auto answer = [&](const Checkpoint& model) {
+    return denoise(model.network, model.preconditioning, query);
+  };
+  const Tensor before = answer(wide.trainer.average());
+  EXPECT_TRUE(before.allclose(answer(narrow.trainer.average()), 1e-5, 1e-5));
+  wide.steps(5);
+  EXPECT_FALSE(answer(wide.trainer.average()).allclose(before, 1e-5, 1e-5));
+
+  // A network keeps what it is shown, in its file and in runs that start from it.
+  write_checkpoint(file, wide.trainer.average());
+  config.show_skip = false;
+  const Checkpoint again = starting_point(config, data);
+  EXPECT_TRUE(again.preconditioning.show_skip);
+  EXPECT_EQ(again.network.config().in_channels, 9);
+  config.preconditioning = "edm";
+  EXPECT_EQ(error_of([&] { starting_point(config, data); }),
+            "training: show_skip wants preconditioning=anisotropic");
+  config.preconditioning = "anisotropic";
+  config.input = "eps_precision";
+  EXPECT_EQ(error_of([&] { starting_point(config, data); }),
+            file +
+                ": a network with 6 side channels, but the input eps_precision with show_skip "
+                "has 9");
 }
 
 TEST(Training, ANetworkSaysWhatItsDataAreCalledAndNotWhereTheyAre) {
