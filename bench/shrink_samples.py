@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""What each metric says of samples that are drawn towards their mean: m + f (x - m), f <= 1.
+
+    bench/shrink_samples.py FOLDER LPIPS INCEPTION    (needs python3-numpy; build/eps must be there)
+
+FOLDER is one that eps run wrote, with several samples of each image; LPIPS and INCEPTION are weights
+from eps convert. A metric that prefers f < 1 rewards samples that are too sure of themselves.
+"""
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+folder, lpips, inception = sys.argv[1:4]
+METRICS = ["psnr", "lpips", "fid_768", "crps_fair", "energy_score", "spread_skill"]
+
+samples = np.load(f"{folder}/samples.npy")
+mean = samples.mean(0)
+print("| f |", " | ".join(METRICS), "|")
+print("|---|" + "---|" * len(METRICS))
+for factor in (1, 0.9, 0.8, 0.7, 0.5):
+    shrunk = np.clip(mean + factor * (samples - mean), -1, 1).astype(np.float32)
+    np.save(f"{folder}/shrunk.npy", shrunk)
+    subprocess.run(["build/eps", "metrics", "--samples", f"{folder}/shrunk.npy", "--truth",
+                    f"{folder}/truth.npy", "--lpips", lpips, "--inception", inception, "--metrics",
+                    *METRICS, "--json", f"{folder}/shrunk.json"], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(f"{folder}/shrunk.json", encoding="utf-8") as file:
+        found = json.load(file)
+    values = found.get("metrics", found)
+    print("|", factor, "|", " | ".join(f"{values[m]['value']:.4g}" for m in METRICS), "|")
