@@ -114,7 +114,7 @@ Tensor denoise(const UNet& network,
 // The same under isotropic noise; what the network is told beside x and sigma may be left out.
 struct Conditioning {
   Tensor labels = {};           // (N, label_dim); an unconditional network ignores them
-  Tensor side = {};             // (N, in_channels - img_channels, H, W)
+  Tensor side = {};             // (N, C', H, W): the further channels it takes
   Tensor augment_labels = {};   // (N, augment_dim)
   at::Generator training = {};  // given: training mode, with dropout drawn from it
 };

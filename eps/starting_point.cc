@@ -59,18 +59,21 @@ Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
   const int64_t own = network.in_channels - network.img_channels;
   const int64_t wanted = extra_channels(input, skip, network);
   // What eps shows is the first half of what eps_precision does; c_skip x comes last.
-  const bool begins_alike =
-      own == 0 || (!skip_before && (start.input == input ||
-                                    (start.input == Input::eps && input == Input::eps_precision)));
-  if (begins_alike && wanted > own) {
+  const bool as_it_says = own == extra_channels(start.input, skip_before, network);
+  const bool goes_on =
+      start.input == input || (start.input == Input::eps && input == Input::eps_precision);
+  if (wanted > own && (own == 0 || (as_it_says && goes_on && !skip_before))) {
     start.network = widen_input(start.network, wanted - own);
     return start;
   }
-  check(own == wanted,
+  // The same number of channels may be another input: Palette can become EPS.
+  check(own == wanted && skip == skip_before,
         config.start,
         ": a network with ",
         own,
-        " side channels, but the input ",
+        " side channels for the input ",
+        to_string(start.input),
+        "; ",
         config.input,
         skip ? " with show_skip has " : " has ",
         wanted);
@@ -114,7 +117,8 @@ Checkpoint starting_point(const TrainingConfig& config, const Dataset& data) {
   }
   p.scale_side = p.scale_side || config.scale_side;
   check(!show_skip || p.kind == Kind::anisotropic,
-        "training: show_skip wants preconditioning=anisotropic");
+        config.start,
+        ": a network shown c_skip x wants preconditioning=anisotropic");
   p.show_skip = show_skip;
   start.input = parse_input(config.input);
   start.use_fp16 = config.precision == "float16";

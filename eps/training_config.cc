@@ -96,6 +96,8 @@ TrainingConfig resolved(TrainingConfig c) {
       " is no ",
       c.arch);
   check_one_of("preconditioning", c.preconditioning, {"auto", "edm", "anisotropic"});
+  check(!c.show_skip || c.preconditioning != "edm",
+        "training: show_skip wants preconditioning=anisotropic, got edm");
   check_one_of("prior_variance", c.prior_variance, {"constant", "spectrum", "geometric_mean"});
   check_one_of("loss", c.loss, {"network", "image"});
   check_one_of("precision", c.precision, {"float32", "bfloat16", "float16"});

@@ -158,6 +158,9 @@ TEST(ModelConfig, ComesBackFromJson) {
   }
   const ModelConfig vp{.preconditioning = {.kind = Kind::vp, .beta_d = 10, .M = 500}};
   EXPECT_EQ(parse_model_config(to_json(vp)), vp);
+  const ModelConfig shown{
+      .preconditioning = {.kind = Kind::anisotropic, .scale_side = true, .show_skip = true}};
+  EXPECT_EQ(parse_model_config(to_json(shown)), shown);
 }
 
 TEST(ModelConfig, ReadsEdmsKeywordsFlatOrNested) {
@@ -191,6 +194,8 @@ TEST(ModelConfig, NamesWhatItDoesNotKnow) {
   EXPECT_NE(error_of([] { parse_model_config(R"({"sigma_data": "half"})"); }).find("sigma_data"),
             std::string::npos);
   EXPECT_NE(error_of([] { parse_model_config("[]"); }).find("JSON object"), std::string::npos);
+  EXPECT_EQ(error_of([] { parse_model_config(R"({"show_skip": true})"); }),
+            "model config: show_skip is for AnisotropicPrecond only");
 }
 
 }  // namespace

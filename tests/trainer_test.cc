@@ -272,13 +272,52 @@ TEST(Training, AWarmStartMakesRoomForTheLinearEstimate) {
   EXPECT_EQ(again.network.config().in_channels, 9);
   config.preconditioning = "edm";
   EXPECT_EQ(error_of([&] { starting_point(config, data); }),
-            "training: show_skip wants preconditioning=anisotropic");
+            file + ": a network shown c_skip x wants preconditioning=anisotropic");
   config.preconditioning = "anisotropic";
   config.input = "eps_precision";
   EXPECT_EQ(error_of([&] { starting_point(config, data); }),
             file +
-                ": a network with 6 side channels, but the input eps_precision with show_skip "
-                "has 9");
+                ": a network with 6 side channels for the input eps; eps_precision with "
+                "show_skip has 9");
+}
+
+TEST(Training, ChannelsThatMeanSomethingElseAreRefused) {
+  const Folder folder;
+  const Dataset data = synthetic(32);
+  TrainingConfig config = tiny("eps_precision", {"identity"});
+  config.preconditioning = "anisotropic";
+  config.start = folder.file("eps_precision.safetensors");
+  TrainingConfig scratch = config;
+  scratch.start = "";
+  write_checkpoint(config.start, starting_point(scratch, data));
+  config.input = "eps";  // y and c_skip x are as many channels as y and the precision
+  config.show_skip = true;
+  EXPECT_EQ(error_of([&] { starting_point(config, data); }),
+            config.start +
+                ": a network with 6 side channels for the input eps_precision; eps with "
+                "show_skip has 6");
+}
+
+TEST(Training, AllThatIsShownFitsFromScratchAndFromAPrior) {
+  const Folder folder;
+  const Dataset data = synthetic(32);
+  const std::string file = folder.file("prior.safetensors");
+  write_checkpoint(file, starting_point(tiny("prior", {}), data));
+  for (const std::string& start : {std::string(), file}) {
+    TrainingConfig config = tiny("eps_precision", {"identity"});
+    config.preconditioning = "anisotropic";
+    config.show_skip = true;
+    config.start = start;
+    Session session(config, data);
+    EXPECT_EQ(session.trainer.network().network.config().in_channels, 12);
+    session.steps(2);
+    EXPECT_TRUE(session.trainer.network().preconditioning.show_skip);
+  }
+  TrainingConfig config = tiny("eps", {"identity"});
+  config.preconditioning = "edm";
+  config.show_skip = true;
+  EXPECT_EQ(error_of([&] { resolved(config); }),
+            "training: show_skip wants preconditioning=anisotropic, got edm");
 }
 
 TEST(Training, ANetworkSaysWhatItsDataAreCalledAndNotWhereTheyAre) {
@@ -385,7 +424,7 @@ TEST(Training, RefusesWhatDoesNotFit) {
   config.start = folder.file("a.safetensors");
   config.input = "pivot";
   EXPECT_EQ(error_of([&] { starting_point(config, data); }),
-            config.start + ": a network with 3 side channels, but the input pivot has 0");
+            config.start + ": a network with 3 side channels for the input eps; pivot has 0");
   config.input = "eps";
   const Dataset large = read_dataset({"synthetic:size=32,count=8"}, {});
   EXPECT_EQ(error_of([&] { starting_point(config, large); }),
