@@ -27,6 +27,5 @@ for factor in (1, 0.9, 0.8, 0.7, 0.5):
                     *METRICS, "--json", f"{folder}/shrunk.json"], check=True,
                    stdout=subprocess.DEVNULL)
     with open(f"{folder}/shrunk.json", encoding="utf-8") as file:
-        found = json.load(file)
-    values = found.get("metrics", found)
+        values = json.load(file)["metrics"]
     print("|", factor, "|", " | ".join(f"{values[m]['value']:.4g}" for m in METRICS), "|")
