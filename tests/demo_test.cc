@@ -52,7 +52,7 @@ TEST(Demo, DoesWhatItsCommandsDo) {
 }
 
 // chi2 of four samples has a standard deviation of 0.01 and less here; that of a network that has
-// learnt is 1.00 to 1.07 (models/faces64-eps.md). What the PSNR is compared with is that of the
+// learnt is 0.99 to 1.04 (models/faces64-eps.md). What the PSNR is compared with is that of the
 // measurement itself and a good deal more.
 TEST(TheNetworkInTheBox, RestoresFaces) {
   const std::string models = EPS_MODELS_DIR;
