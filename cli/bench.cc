@@ -37,6 +37,12 @@ Experiment read_experiment(const Options& o) {
   check(o.sigma_y == o.sigma_y, "--sigma-y must be a number, got ", o.sigma_y);
   if (o.sigma_y >= 0) e.sigma_y = o.sigma_y;
   if (o.seed >= 0) e.seed = static_cast<uint64_t>(o.seed);
+  check(!e.data.empty(), o.file, ": names no data; --data FILE does");
+  return e;
+}
+
+// The tasks and methods of it that the command line asks for.
+Experiment asked_for(Experiment e, const Options& o) {
   const auto keep = [&](auto& all, const std::vector<std::string>& wanted, auto name, auto what) {
     if (wanted.empty()) return;
     std::decay_t<decltype(all)> kept;
@@ -52,7 +58,6 @@ Experiment read_experiment(const Options& o) {
       e.tasks, o.tasks, [](const std::string& task) { return task; }, "task");
   keep(
       e.methods, o.methods, [](const Contender& c) { return c.label; }, "method with the label");
-  check(!e.data.empty(), o.file, ": names no data; --data FILE does");
   return e;
 }
 
@@ -112,7 +117,8 @@ void use_networks(const Options& o, const Experiment& e, ExperimentInputs& input
 }
 
 void run(Options& o) {
-  const Experiment experiment = read_experiment(o);
+  o.run.whole = read_experiment(o);
+  const Experiment experiment = asked_for(*o.run.whole, o);
   o.run.ranks = ranks_in_environment();
   o.run.keep_samples = !o.discard;
   o.run.say = [](const std::string& line) { std::cerr << line << std::endl; };

@@ -1,7 +1,6 @@
 // The folder of one cell of an experiment.
 #include "eps/cell_folder.h"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "eps/io/file.h"
@@ -69,6 +68,10 @@ std::optional<Row> CellFolder::any_row() const {
 void CellFolder::write_row(const Row& row, const std::string& judges) const {
   const Json json = {{"judges", judges}, {"rows", Json::parse(to_json(std::vector<Row>{row}))}};
   write_file_atomically(file(row_), json.dump(2) + "\n");
+}
+
+std::filesystem::file_time_type CellFolder::scored_at() const {
+  return std::filesystem::last_write_time(file(row_));
 }
 
 std::optional<Glimpse> CellFolder::glimpse() const {

@@ -1,6 +1,7 @@
 // The folder of one cell of an experiment: what is done of it.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "eps/oracle.h"
@@ -40,6 +41,7 @@ class CellFolder {
   // Whoever judged it.
   std::optional<Row> any_row() const;
   void write_row(const Row& row, const std::string& judges) const;
+  std::filesystem::file_time_type scored_at() const;  // it must have been
 
   std::optional<Glimpse> glimpse() const;
   void write_glimpse(const Glimpse& glimpse) const;

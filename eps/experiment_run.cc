@@ -17,6 +17,7 @@
 #include "eps/io/file.h"
 #include "eps/io/file_lock.h"
 #include "eps/io/npy.h"
+#include "eps/shown_cells.h"
 
 namespace eps {
 namespace {
@@ -25,12 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Whether a metric is a network's judgement.
-bool is_judged(const std::string& name) {
-  return name.starts_with("lpips") || name.starts_with("fid") ||
-         name.find("_inception") != std::string::npos || name.find("_768") != std::string::npos;
 }
 
 // Half of the batches were faster: the first ones, which warm the machine up, do not count.
@@ -60,7 +55,7 @@ class Runner {
       cells_.push_back(cell);
     }
     owner_ = share_out(work_, options.ranks.size);
-    open_experiment_folder(options.out, experiment, images_hash_);
+    open_experiment_folder(options.out, whole(), images_hash_);
   }
 
   std::vector<Row> run() {
@@ -235,46 +230,39 @@ class Runner {
     return row;
   }
 
-  // What is known of a cell by now.
-  Row shown(const Cell& cell) const {
-    const CellFolder there = folder(cell);
-    auto row = there.row(in_.judges.identity);
-    if (!row) {
-      row = there.any_row();
-      if (row && row->error.empty()) leave_out_judgements(there.has_samples(), *row);
-    }
+  ShownCell shown(const Cell& cell) const {
+    auto row = known_row(folder(cell), in_.judges.identity);
     if (!row) {
       row = named(cell);
       row->error = kNotRunYet;
     }
     row->method = cell.label;  // which may have changed since
-    return *row;
-  }
-
-  static void leave_out_judgements(bool can_be_judged, Row& row) {
-    std::erase_if(row.metrics, [](const auto& metric) { return is_judged(metric.first); });
-    std::erase_if(row.absent, [](const auto& metric) { return is_judged(metric.first); });
-    for (const Metric& metric : metrics())
-      if (is_judged(metric.name))
-        row.absent[metric.name] = can_be_judged ? "not judged yet by these weights"
-                                                : "judged by other weights; its samples are gone";
+    return {cell.folder, cell.of_mean, *row, folder(cell).glimpse()};
   }
 
   std::vector<Row> write_report() const {
     const FileLock lock(o_.out + "/lock", FileLock::IfHeld::wait);
-    std::vector<Row> rows;
-    std::vector<std::optional<Glimpse>> glimpses;
+    std::vector<Row> own, rows;
+    std::vector<ShownCell> cells;
     for (const Cell& cell : cells_) {
-      rows.push_back(shown(cell));
-      glimpses.push_back(folder(cell).glimpse());
+      cells.push_back(shown(cell));
+      own.push_back(cells.back().row);
     }
-    const Report report = make_report(e_, in_, rows, glimpses);
+    cells = with_the_rest(cells, whole(), o_.out + "/cells", in_.judges.identity);
+    std::vector<std::optional<Glimpse>> glimpses;
+    for (const ShownCell& cell : cells) {
+      rows.push_back(cell.row);
+      glimpses.push_back(cell.glimpse);
+    }
+    const Report report = make_report(whole(), in_, rows, glimpses);
     write_file_atomically(o_.out + "/rows.json", to_json(rows));
     write_file_atomically(o_.out + "/rows.csv", to_csv(rows));
     write_file_atomically(o_.out + "/report.md", to_markdown(report));
     write_file_atomically(o_.out + "/report.html", to_html(report));
-    return rows;
+    return own;
   }
+
+  const Experiment& whole() const { return o_.whole ? *o_.whole : e_; }
 
   const Experiment& e_;
   const ExperimentInputs& in_;

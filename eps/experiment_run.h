@@ -34,6 +34,8 @@ struct ExperimentInputs {
 
 struct ExperimentOptions {
   std::string out;
+  // The experiment of which the one that is run is a part: the report has what is finished of it.
+  std::optional<Experiment> whole = {};
   int64_t batch = 0;       // samples in memory together; 0: the experiment's own, or 16
   int64_t vjp_batch = 64;  // those whose derivatives are, too
   bool keep_samples = true;
@@ -44,9 +46,9 @@ struct ExperimentOptions {
 // The error of a row that no process has come to.
 inline const std::string kNotRunYet = "not run yet";
 
-// Runs what is not finished yet, and writes the report. Returns all rows. A cell that fails is a
-// row with its error, and is tried again the next time. A folder of another experiment, or with
-// something else in it, is an Error.
+// Runs what is not finished yet, and writes the report. Returns the experiment's rows. A cell that
+// fails is a row with its error, and is tried again the next time. A folder of another experiment,
+// or with something else in it, is an Error.
 std::vector<Row> run_experiment(const Experiment& experiment,
                                 const ExperimentInputs& inputs,
                                 const ExperimentOptions& options);

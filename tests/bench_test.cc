@@ -203,6 +203,25 @@ TEST_F(Bench, ScoresAgainWithoutDrawingAgain) {
     EXPECT_EQ(fs::last_write_time(fs::path(cell) / "samples.npy"), time);
 }
 
+TEST_F(Bench, TheReportHasWhatEarlierCommandsFinished) {
+  ASSERT_EQ(bench(out_, "--methods DPS").status, 0);
+  EXPECT_EQ(rows(out_).size(), 1u);
+  const Outcome second = bench(out_, "--methods EPS");
+  EXPECT_NE(second.output.find("1 of 1 cells"), std::string::npos) << second.output;
+  const std::string whole = folder_.file("whole");
+  ASSERT_EQ(bench(whole).status, 0);
+  EXPECT_EQ(rows(out_), rows(whole));
+  const std::string page = get_bytes(out_ + "/report.html");
+  for (const char* label : {"DPS", "EPS"}) EXPECT_NE(page.find(label), std::string::npos) << label;
+  // A method that has become another one is not shown as it was, nor one that is no more.
+  std::string changed = kTwoCells;
+  changed.replace(changed.find("scale=0.2"), 9, "scale=0.3");
+  put_bytes(file_, changed);
+  ASSERT_EQ(bench(out_, "--methods EPS").status, 0);
+  ASSERT_EQ(rows(out_).size(), 1u);
+  EXPECT_EQ(rows(out_)[0]["method"], "EPS");
+}
+
 TEST_F(Bench, NetworksAreGivenByName) {
   const c10::NoGradGuard no_gradients;
   const std::string prior = folder_.file("prior.safetensors"), images = folder_.file("x.npy");
@@ -223,6 +242,13 @@ TEST_F(Bench, NetworksAreGivenByName) {
     if (fs::exists(cell.path() / "samples.npy")) {
       EXPECT_LE(map_npy((cell.path() / "samples.npy").string()).abs().max().item<double>(), 1);
     }
+  // Another network takes the place of the one before it.
+  const std::string longer = folder_.file("longer.safetensors");
+  write_checkpoint(longer,
+                   {.network = wave_network(small_ncsnpp()), .provenance = {.images_seen = 78}});
+  ASSERT_EQ(bench(out_, data + " --methods DDNM --model prior=" + longer).status, 0);
+  ASSERT_EQ(rows(out_).size(), 1u);
+  EXPECT_EQ(rows(out_)[0]["images_seen"], 78);
   const auto refused = [&](const std::string& rest, const std::string& words) {
     const std::string out = folder_.file("refused");
     const Outcome wrong = bench(out, rest);
