@@ -4,28 +4,19 @@
 #include "eps/bridge.h"
 #include "eps/io/image.h"
 #include "eps/preview.h"
-#include "eps/starting_point.h"
 #include "tests/files.h"
+#include "tests/training_session.h"
 
 namespace eps {
 namespace {
 
 constexpr int64_t kSize = 16;
 
-TrainingConfig tiny(const std::string& input, const std::vector<std::string>& tasks) {
-  TrainingConfig config;
-  config.input = input;
-  config.tasks = tasks;
-  config.preset = "tiny";
+TrainingConfig bridging(const std::string& input, const std::vector<std::string>& tasks) {
+  TrainingConfig config = tiny(input, tasks);
   config.batch = 16;
   config.learning_rate = 5e-3;
-  config.rampup = 200;
-  config.ema_halflife = 500;
-  return resolved(config);
-}
-
-Dataset synthetic(int64_t count, const std::string& options = "") {
-  return read_dataset({"synthetic:size=16,count=" + std::to_string(count) + options}, {});
+  return config;
 }
 
 // Without measurement noise the same images posed again have the same x1.
@@ -35,7 +26,8 @@ TEST(BridgeTraining, BatchesLieOnTheBridge) {
   for (const Input input : {Input::indi, Input::i2sb}) {
     SCOPED_TRACE(to_string(input));
     const Bridge& bridge = bridge_of(input);
-    TrainingConfig config = tiny(to_string(input), {"random_inpainting", "super_resolution_4x"});
+    TrainingConfig config =
+        bridging(to_string(input), {"random_inpainting", "super_resolution_4x"});
     config.sigma_y = "0";
     const BatchSource source(data, batch_options(config), at::kCPU);
     const TrainingBatch batch = source.draw(0, n);
@@ -63,7 +55,7 @@ TEST(BridgeTraining, BatchesLieOnTheBridge) {
 
 TEST(BridgeTraining, AnImageDoesNotDependOnItsBatch) {
   const Dataset data = synthetic(16);
-  const BatchSource source(data, batch_options(tiny("i2sb", {"box_inpainting"})), at::kCPU);
+  const BatchSource source(data, batch_options(bridging("i2sb", {"box_inpainting"})), at::kCPU);
   const TrainingBatch whole = source.draw(0, 8), part = source.draw(4, 4);
   EXPECT_TRUE(identical(whole.query.x.slice(0, 4, 8), part.query.x));
   EXPECT_TRUE(identical(whole.query.sigma.slice(0, 4, 8), part.query.sigma));
@@ -71,7 +63,7 @@ TEST(BridgeTraining, AnImageDoesNotDependOnItsBatch) {
 
 TEST(BridgeTraining, BandsEndWhereTheBridgeDoes) {
   const Dataset data = synthetic(16);
-  const BatchSource source(data, batch_options(tiny("i2sb", {"box_inpainting"})), at::kCPU);
+  const BatchSource source(data, batch_options(bridging("i2sb", {"box_inpainting"})), at::kCPU);
   const auto range = [&](const Range& band) {
     const Tensor sigma = source.draw_in_band(0, 64, band).query.sigma;
     return Range{sigma.min().item<double>(), sigma.max().item<double>()};
@@ -89,7 +81,7 @@ TEST(BridgeTraining, BandsEndWhereTheBridgeDoes) {
 TEST(BridgeTraining, TheTinyPresetLearns) {
   for (const auto& [input, factor] : {std::pair{"indi", 1.6}, {"i2sb", 1.25}}) {
     SCOPED_TRACE(input);
-    const TrainingConfig config = tiny(input, {"all"});
+    const TrainingConfig config = bridging(input, {"all"});
     const Dataset data = synthetic(256), fresh = synthetic(64, ",seed=1");
     const BatchSource source(data, batch_options(config), at::kCPU);
     const BatchSource held_out(fresh, batch_options(config), at::kCPU);
@@ -107,7 +99,7 @@ TEST(BridgeTraining, TheTinyPresetLearns) {
 // Rows of a preview: the image, picture(y), the network's answer to it, two samples.
 TEST(BridgeTraining, PreviewsCrossTheBridge) {
   for (const Input input : {Input::indi, Input::i2sb}) {
-    const TrainingConfig config = tiny(to_string(input), {"super_resolution_4x"});
+    const TrainingConfig config = bridging(to_string(input), {"super_resolution_4x"});
     const Dataset data = synthetic(8);
     const BatchSource source(data, batch_options(config), at::kCPU);
     Checkpoint model = starting_point(config, data);

@@ -26,8 +26,8 @@ inline TrainingConfig tuned_from(const std::string& start, const std::string& in
   return resolved(config);
 }
 
-inline Dataset synthetic(int64_t count) {
-  return read_dataset({"synthetic:size=16,count=" + std::to_string(count)}, {});
+inline Dataset synthetic(int64_t count, const std::string& options = "") {
+  return read_dataset({"synthetic:size=16,count=" + std::to_string(count) + options}, {});
 }
 
 // A configuration with all that lives as long as its trainer.
