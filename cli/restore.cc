@@ -117,7 +117,11 @@ Restored restore(const RestoreOptions& o, const Checkpoint& model) {
       o.simulate ? simulate_measurement(o.input, result.made_by, result.noise.sigma, o.seed, target)
                  : read_measurement(o.input, result.made_by, target);
   check_served(o, model, result);
-  warn_of_new_operator(o.model, model.provenance, result.made_by.name);
+  const bool from_file = !o.made_by.mask.empty() || !o.made_by.kernel.empty();
+  warn_of_new_operator(o.model,
+                       model.provenance,
+                       from_file ? result.made_by.name : result.made_by.text,
+                       network.img_resolution);
   if (o.noise.empty() && !o.simulate)
     result.noise = {estimate_noise(o, model, denoiser, measurement.problem), true};
   if (!result.noise.estimated)

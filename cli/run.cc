@@ -129,7 +129,10 @@ void run(const Options& o) {
   check_new_folder(o.out);
   const Checkpoint model =
       load_model(o.model, choice.method.input, "the method " + choice.method.name);
-  warn_of_new_operator(o.model.path, model.provenance, find_task(o.task).test);
+  warn_of_new_operator(o.model.path,
+                       model.provenance,
+                       find_task(o.task).test,
+                       model.network.config().img_resolution);
   warn_of_new_noise(o.model.path, model.provenance, o.sigma_y);
   const Results results = restore_images(o, choice, model);
   const auto words = report(o, choice, results);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 
 #include "eps/task.h"
@@ -11,12 +12,20 @@
 namespace eps::cli {
 namespace {
 
-// The operator's name in a task or a spec; a composition, and what this version does not know, as
-// they are.
-std::string operator_of(const std::string& task) {
-  const auto known = tasks().find(task);
-  const std::string spec = known == tasks().end() ? task : known->second.train;
-  if (spec.starts_with("random_inpainting_")) return "inpaint_random";
+constexpr double kMost = 1e6;
+
+// The values that say how much an operator takes away. Where a box lies, which way a motion went
+// and how large the array of a kernel is do not.
+constexpr std::array kStrengths{"missing", "height", "width", "factor", "std", "length"};
+
+// What a task was trained on; what this version does not know, as it is.
+std::string trained_spec(const std::string& task) {
+  const bool known = tasks().contains(task) || task.starts_with("random_inpainting_");
+  return known ? find_task(task).train : task;
+}
+
+// The operator's name in a spec; a composition as it is.
+std::string operator_of(const std::string& spec) {
   return is_composed(spec) ? spec : spec.substr(0, spec.find(':'));
 }
 
@@ -25,10 +34,45 @@ bool same_family(const std::string& asked, const std::string& trained) {
          (asked == "blur_kernel" && (trained == "blur_gaussian" || trained == "blur_motion"));
 }
 
+bool covers(const Range& trained, const Range& asked) {
+  return trained.low <= asked.low && asked.high <= trained.high;
+}
+
+// Of an operator that it was trained for by name.
+void warn_of_new_values(const std::string& model,
+                        const std::vector<std::string>& trained,
+                        const std::string& spec,
+                        int64_t side) {
+  const auto known = operators().find(operator_of(spec));
+  if (known == operators().end()) return;
+  const auto& fields = known->second.fields;
+  const Spec asked = Spec::parse(spec).resolve(fields);
+  for (const std::string key : kStrengths) {
+    if (!asked.has(key)) continue;
+    const auto value = [&](const Spec& of) {
+      return of.range(key, 0, kMost, static_cast<double>(side));
+    };
+    std::vector<std::string> seen;
+    bool covered = false;
+    for (const auto& one : trained) {
+      const Spec own = Spec::parse(one).resolve(fields);
+      covered = covered || covers(value(own), value(asked));
+      if (std::find(seen.begin(), seen.end(), own.text(key)) == seen.end())
+        seen.push_back(own.text(key));
+    }
+    if (!covered)
+      std::cerr << fmt::format("eps: warning: {} was trained for {} with {}={}, not {}\n",
+                               model,
+                               asked.name(),
+                               key,
+                               fmt::join(seen, " or "),
+                               asked.text(key));
+  }
+}
+
 }  // namespace
 
 Range trained_noise(const Provenance& trained) {
-  constexpr double kMost = 1e6;
   if (trained.tasks.empty() || trained.sigma_y.empty()) return {0, kMost};
   return Spec::parse("sigma_y:value=" + trained.sigma_y).range("value", 0, kMost);
 }
@@ -42,15 +86,23 @@ void warn_of_new_noise(const std::string& model, const Provenance& trained, doub
 
 void warn_of_new_operator(const std::string& model,
                           const Provenance& trained,
-                          const std::string& spec) {
+                          const std::string& spec,
+                          int64_t side) {
   const std::string name = operator_of(spec);
-  std::vector<std::string> known;
+  std::vector<std::string> known, same;
+  bool similar = false;
   for (const auto& task : trained.tasks) {
-    const std::string one = operator_of(task);
-    if (same_family(name, one)) return;
-    if (std::find(known.begin(), known.end(), one) == known.end()) known.push_back(one);
+    const std::string one = trained_spec(task), own = operator_of(one);
+    if (own == name) same.push_back(one);
+    similar = similar || same_family(name, own);
+    if (std::find(known.begin(), known.end(), own) == known.end()) known.push_back(own);
   }
-  if (!known.empty())
+  try {
+    if (!same.empty()) return warn_of_new_values(model, same, spec, side);
+  } catch (const Error&) {
+    return;  // values that a later version wrote and this one cannot read
+  }
+  if (!similar && !known.empty())
     std::cerr << fmt::format(
         "eps: warning: {} was trained for {}, not for {}\n", model, fmt::join(known, ", "), name);
 }

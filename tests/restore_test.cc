@@ -144,6 +144,19 @@ TEST_F(Restore, WarnsOfNoiseTheNetworkNeverSaw) {
       << outcome.output;
 }
 
+TEST_F(Restore, WarnsOfValuesTheNetworkNeverSaw) {
+  const std::string simulate = image_ + " --simulate --operator inpaint_random:missing=";
+  const Outcome outcome = run(simulate + "0.9");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("was trained for inpaint_random with missing=0.5..0.7, not 0.9"),
+            std::string::npos)
+      << outcome.output;
+  std::filesystem::remove_all(out_);
+  const Outcome within = run(simulate + "0.5..0.6");
+  EXPECT_EQ(within.status, 0);
+  EXPECT_EQ(within.output.find("warning"), std::string::npos) << within.output;
+}
+
 TEST_F(Restore, TakesFlatMeasurementsInTheirOwnShape) {
   const std::string y = folder_.file("y.npy"), matrix = folder_.file("matrix.npy");
   write_npy(matrix, Rng(4).normal({20, 192}) / 14);
@@ -251,15 +264,22 @@ TEST_F(Restore, TakesNetworksWhoseTasksItDoesNotKnow) {
   const c10::NoGradGuard no_gradients;
   UNetConfig wide = small_ncsnpp();
   wide.in_channels = 6;
-  write_checkpoint(prior_,
-                   {.network = wave_network(wide),
-                    .input = Input::eps,
-                    .provenance = {.tasks = {"of_the_future"}, .sigma_y = "0.05"}});
-  const Outcome outcome = run(picture_ + " --gaussian 0.5 --noise 6 --samples 1 --steps 1", prior_);
+  write_checkpoint(
+      prior_,
+      {.network = wave_network(wide),
+       .input = Input::eps,
+       .provenance = {.tasks = {"of_the_future", "blur_motion:length=new"}, .sigma_y = "0.05"}});
+  const std::string rest = " --noise 6 --samples 1 --steps 1";
+  Outcome outcome = run(picture_ + " --gaussian 0.5" + rest, prior_);
   EXPECT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_NE(outcome.output.find("was trained for of_the_future, not for blur_gaussian"),
-            std::string::npos)
+  EXPECT_NE(
+      outcome.output.find("was trained for of_the_future, blur_motion, not for blur_gaussian"),
+      std::string::npos)
       << outcome.output;
+  std::filesystem::remove_all(out_);
+  outcome = run(picture_ + " --motion 3,0" + rest, prior_);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(outcome.output.find("was trained for blur"), std::string::npos) << outcome.output;
 }
 
 }  // namespace
