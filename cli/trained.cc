@@ -16,12 +16,16 @@ constexpr double kMost = 1e6;
 
 // The values that say how much an operator takes away. Where a box lies, which way a motion went
 // and how large the array of a kernel is do not.
-constexpr std::array kStrengths{"missing", "height", "width", "factor", "std", "length"};
+constexpr std::array kStrengths{
+    "missing", "height", "width", "factor", "std", "length", "acceleration", "keep", "rows"};
 
 // What a task was trained on; what this version does not know, as it is.
 std::string trained_spec(const std::string& task) {
-  const bool known = tasks().contains(task) || task.starts_with("random_inpainting_");
-  return known ? find_task(task).train : task;
+  try {
+    return find_task(task).train;
+  } catch (const Error&) {
+    return task;
+  }
 }
 
 // The operator's name in a spec; a composition as it is.
@@ -38,7 +42,7 @@ bool covers(const Range& trained, const Range& asked) {
   return trained.low <= asked.low && asked.high <= trained.high;
 }
 
-// Of an operator that it was trained for by name.
+// trained: specs of the same operator.
 void warn_of_new_values(const std::string& model,
                         const std::vector<std::string>& trained,
                         const std::string& spec,
@@ -97,14 +101,16 @@ void warn_of_new_operator(const std::string& model,
     similar = similar || same_family(name, own);
     if (std::find(known.begin(), known.end(), own) == known.end()) known.push_back(own);
   }
-  try {
-    if (!same.empty()) return warn_of_new_values(model, same, spec, side);
-  } catch (const Error&) {
-    return;  // values that a later version wrote and this one cannot read
-  }
-  if (!similar && !known.empty())
+  if (!same.empty()) {
+    try {
+      warn_of_new_values(model, same, spec, side);
+    } catch (const Error&) {
+      // Values that a later version wrote and this one cannot read.
+    }
+  } else if (!similar && !known.empty()) {
     std::cerr << fmt::format(
         "eps: warning: {} was trained for {}, not for {}\n", model, fmt::join(known, ", "), name);
+  }
 }
 
 }  // namespace eps::cli

@@ -264,22 +264,23 @@ TEST_F(Restore, TakesNetworksWhoseTasksItDoesNotKnow) {
   const c10::NoGradGuard no_gradients;
   UNetConfig wide = small_ncsnpp();
   wide.in_channels = 6;
-  write_checkpoint(
-      prior_,
-      {.network = wave_network(wide),
-       .input = Input::eps,
-       .provenance = {.tasks = {"of_the_future", "blur_motion:length=new"}, .sigma_y = "0.05"}});
+  write_checkpoint(prior_,
+                   {.network = wave_network(wide),
+                    .input = Input::eps,
+                    .provenance = {.tasks = {"random_inpainting_wide", "blur_motion:length=new"},
+                                   .sigma_y = "0.05"}});
   const std::string rest = " --noise 6 --samples 1 --steps 1";
   Outcome outcome = run(picture_ + " --gaussian 0.5" + rest, prior_);
   EXPECT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_NE(
-      outcome.output.find("was trained for of_the_future, blur_motion, not for blur_gaussian"),
-      std::string::npos)
+  EXPECT_NE(outcome.output.find(
+                "was trained for random_inpainting_wide, blur_motion, not for blur_gaussian"),
+            std::string::npos)
       << outcome.output;
   std::filesystem::remove_all(out_);
   outcome = run(picture_ + " --motion 3,0" + rest, prior_);
   EXPECT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_EQ(outcome.output.find("was trained for blur"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("blur_motion, not"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("blur_motion with"), std::string::npos) << outcome.output;
 }
 
 }  // namespace
