@@ -4,12 +4,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "eps/checkpoint.h"
 #include "eps/io/image.h"
 #include "eps/io/npy.h"
 #include "eps/restoration.h"
 #include "tests/program.h"
-#include "tests/small_networks.h"
+#include "tests/small_checkpoints.h"
 
 namespace eps {
 namespace {
@@ -18,15 +17,10 @@ namespace {
 class Restore : public testing::Test {
  protected:
   Restore() {
-    const c10::NoGradGuard no_gradients;
-    write_checkpoint(prior_, {.network = wave_network(small_ncsnpp())});
-    UNetConfig wide = small_ncsnpp();
-    wide.in_channels = 6;
-    write_checkpoint(eps_,
-                     {.network = wave_network(wide),
-                      .input = Input::eps,
-                      .provenance = {.tasks = {"inpaint_random:missing=0.5..0.7", "blur_motion"},
-                                     .sigma_y = "0.01..0.2"}});
+    write_small_prior(prior_);
+    write_small_eps(
+        eps_,
+        {.tasks = {"inpaint_random:missing=0.5..0.7", "blur_motion"}, .sigma_y = "0.01..0.2"});
     const Tensor image = (0.3 * Rng(1).normal({3, 8, 8})).clamp(-1, 1);
     write_npy(image_, image.to(at::kFloat));
     write_png(picture_, to_uint8(image));
@@ -261,14 +255,8 @@ TEST_F(Restore, WarnsOfAKernelThatIsNoAverage) {
 }
 
 TEST_F(Restore, TakesNetworksWhoseTasksItDoesNotKnow) {
-  const c10::NoGradGuard no_gradients;
-  UNetConfig wide = small_ncsnpp();
-  wide.in_channels = 6;
-  write_checkpoint(prior_,
-                   {.network = wave_network(wide),
-                    .input = Input::eps,
-                    .provenance = {.tasks = {"random_inpainting_wide", "blur_motion:length=new"},
-                                   .sigma_y = "0.05"}});
+  write_small_eps(
+      prior_, {.tasks = {"random_inpainting_wide", "blur_motion:length=new"}, .sigma_y = "0.05"});
   const std::string rest = " --noise 6 --samples 1 --steps 1";
   Outcome outcome = run(picture_ + " --gaussian 0.5" + rest, prior_);
   EXPECT_EQ(outcome.status, 0) << outcome.output;

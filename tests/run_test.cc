@@ -4,12 +4,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "eps/checkpoint.h"
 #include "eps/io/npy.h"
 #include "eps/operators.h"
 #include "eps/random.h"
 #include "tests/program.h"
-#include "tests/small_networks.h"
+#include "tests/small_checkpoints.h"
 
 namespace eps {
 namespace {
@@ -18,14 +17,8 @@ namespace {
 class Run : public testing::Test {
  protected:
   Run() {
-    const c10::NoGradGuard no_gradients;
-    write_checkpoint(prior_, {.network = wave_network(small_ncsnpp())});
-    UNetConfig wide = small_ncsnpp();
-    wide.in_channels = 6;
-    write_checkpoint(eps_,
-                     {.network = wave_network(wide),
-                      .input = Input::eps,
-                      .provenance = {.tasks = {"random_inpainting"}, .sigma_y = "0.05"}});
+    write_small_prior(prior_);
+    write_small_eps(eps_, {.tasks = {"random_inpainting"}, .sigma_y = "0.05"});
     write_npy(images_, (0.3 * Rng(1, 5).normal({5, 3, 8, 8})).clamp(-1, 1).to(at::kFloat));
   }
 
