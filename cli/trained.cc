@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 
 #include "eps/task.h"
@@ -13,11 +12,6 @@ namespace eps::cli {
 namespace {
 
 constexpr double kMost = 1e6;
-
-// The values that say how much an operator takes away. Where a box lies, which way a motion went
-// and how large the array of a kernel is do not.
-constexpr std::array kStrengths{
-    "missing", "height", "width", "factor", "std", "length", "acceleration", "keep", "rows"};
 
 // What a task was trained on; what this version does not know, as it is.
 std::string trained_spec(const std::string& task) {
@@ -51,8 +45,7 @@ void warn_of_new_values(const std::string& model,
   if (known == operators().end()) return;
   const auto& fields = known->second.fields;
   const Spec asked = Spec::parse(spec).resolve(fields);
-  for (const std::string key : kStrengths) {
-    if (!asked.has(key)) continue;
+  for (const std::string& key : known->second.strengths) {
     const auto value = [&](const Spec& of) {
       return of.range(key, 0, kMost, static_cast<double>(side));
     };

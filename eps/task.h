@@ -17,6 +17,9 @@ struct OperatorEntry {
   std::string
       example;  // a spec that works on any image of at least 8 x 8 pixels, or "" if it needs a file
   std::vector<Field> fields;
+  // Those of them that say how much it takes away, not where or which way: a network trained for
+  // other values is warned of.
+  std::vector<std::string> strengths = {};
   std::function<Operator(const Spec& spec, const Tensor& like, Rng& rng)> make;
   int64_t measurement_dims = 4;  // with the batch
   // The image shape that a measurement of shape y belongs to. Empty: the shape of y.

@@ -151,6 +151,25 @@ TEST_F(Restore, WarnsOfValuesTheNetworkNeverSaw) {
   EXPECT_EQ(within.output.find("warning"), std::string::npos) << within.output;
 }
 
+// 4 of 8 pixels are 50%. The size of a kernel's array does not count.
+TEST_F(Restore, WarnsOfValuesInPixelsWhereItKnowsPercentages) {
+  write_small_eps(
+      prior_,
+      {.tasks = {"inpaint_box:height=25%..50%,width=25%..50%", "blur_gaussian:std=0.5..1"}});
+  const std::string rest = " --steps 1 --samples 1";
+  const Outcome higher =
+      run(image_ + " --simulate --operator inpaint_box:height=5,width=4" + rest, prior_);
+  EXPECT_EQ(higher.status, 0) << higher.output;
+  EXPECT_NE(higher.output.find("was trained for inpaint_box with height=25%..50%, not 5\n"),
+            std::string::npos)
+      << higher.output;
+  EXPECT_EQ(higher.output.find("width=25%"), std::string::npos) << higher.output;
+  std::filesystem::remove_all(out_);
+  const Outcome blurred = run(image_ + " --simulate --gaussian 0.7" + rest, prior_);
+  EXPECT_EQ(blurred.status, 0) << blurred.output;
+  EXPECT_EQ(blurred.output.find("was trained"), std::string::npos) << blurred.output;
+}
+
 TEST_F(Restore, TakesFlatMeasurementsInTheirOwnShape) {
   const std::string y = folder_.file("y.npy"), matrix = folder_.file("matrix.npy");
   write_npy(matrix, Rng(4).normal({20, 192}) / 14);

@@ -96,6 +96,15 @@ TEST(Task, TheImageShapeFollowsFromTheMeasurement) {
   EXPECT_EQ(image_shape_of("fourier_lines", {1, 3, 8, 8, 2}), (Shape{1, 3, 8, 8}));
 }
 
+TEST(Task, TheStrengthsOfOperatorsAreNumbersAmongTheirFields) {
+  for (const auto& [name, entry] : operators()) {
+    const Spec spec = Spec::parse(name).resolve(entry.fields);
+    for (const auto& strength : entry.strengths)
+      EXPECT_NO_THROW(spec.range(strength, 0, 1e6, 64)) << name << ": " << strength;
+  }
+  EXPECT_EQ(operators().at("inpaint_random").strengths, std::vector<std::string>{"missing"});
+}
+
 TEST(Task, EveryOperatorSaysHowManyDimensionsItsMeasurementHas) {
   const Tensor image = at::zeros({2, 3, 8, 8}, at::kDouble);
   std::vector<std::string> specs = {"grey + identity", "blur_gaussian:size=3 | matrix:rows=5"};

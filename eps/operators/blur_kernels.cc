@@ -92,6 +92,7 @@ EPS_OPERATOR({.name = "blur_gaussian",
               .example = "blur_gaussian:std=0.75,size=7",
               .fields = {{"std", "0.75", "standard deviation in pixels; a..b draws one per image"},
                          {"size", "11", "kernel size in pixels"}},
+              .strengths = {"std"},
               .make = make_gaussian});
 
 EPS_OPERATOR({.name = "blur_motion",
@@ -100,6 +101,7 @@ EPS_OPERATOR({.name = "blur_motion",
               .fields = {{"length", "15", "pixels; a..b draws one per image"},
                          {"step", "1", "between the lengths that a..b draws from"},
                          {"angle", "0", "degrees, counter-clockwise; a..b draws one per image"}},
+              .strengths = {"length"},
               .make = make_motion});
 
 EPS_OPERATOR(

@@ -78,6 +78,7 @@ EPS_OPERATOR({.name = "blur_pool",
               .fields = {{"std", "1", "standard deviation in pixels; a..b draws one per image"},
                          {"size", "11", "kernel size in pixels"},
                          {"factor", "4", "block size; must divide height and width"}},
+              .strengths = {"std", "factor"},
               .make = make,
               .image_shape = [](const Spec& spec, const Shape& y) {
                 return image_shape_of("super_resolution:factor=" + spec.text("factor"), y);

@@ -106,6 +106,7 @@ EPS_OPERATOR(
      .example = "fourier_lines:acceleration=2,center=0.125",
      .fields = {{"acceleration", "4", "columns over columns kept"},
                 {"center", "0.08", "fraction of columns around the zero frequency, always kept"}},
+     .strengths = {"acceleration"},
      .make = make_lines,
      .measurement_dims = 5,
      .image_shape = image_of_pairs});

@@ -81,6 +81,7 @@ EPS_OPERATOR(
      .summary = "compressed sensing: random rows of a sign-randomised Walsh-Hadamard transform",
      .example = "hadamard:keep=0.5",
      .fields = {{"keep", "0.25", "fraction of the coefficients that are measured"}},
+     .strengths = {"keep"},
      .make = make});
 
 }  // namespace

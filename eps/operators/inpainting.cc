@@ -140,6 +140,7 @@ EPS_OPERATOR({.name = "inpaint_random",
               .summary = "each pixel is missing with a probability, all its channels together",
               .example = "inpaint_random:missing=0.7",
               .fields = {{"missing", "0.7", "fraction missing; a..b draws one per image"}},
+              .strengths = {"missing"},
               .make = make_random});
 
 EPS_OPERATOR(
@@ -152,6 +153,7 @@ EPS_OPERATOR(
                 {"margin", "0", "pixels or % that a box of random position keeps from every edge"},
                 {"top", "", "first missing row, instead of position"},
                 {"left", "", "first missing column, instead of position"}},
+     .strengths = {"height", "width"},
      .make = make_box});
 
 EPS_OPERATOR(

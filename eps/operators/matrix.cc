@@ -97,6 +97,7 @@ EPS_OPERATOR(
      .example = "matrix:rows=24",
      .fields = {{"file", "", ".npy or .safetensors; M x CHW, or N x M x CHW with one per image"},
                 {"rows", "64", "without a file: rows of a Gaussian matrix, drawn per image"}},
+     .strengths = {"rows"},
      .make = make,
      .measurement_dims = 2,
      // The measurement does not tell C, H, W: a row vector, unless the user gives the shape.

@@ -30,6 +30,7 @@ EPS_OPERATOR({.name = "super_resolution",
               .summary = "average pooling over factor x factor blocks",
               .example = "super_resolution:factor=4",
               .fields = {{"factor", "4", "block size; must divide height and width"}},
+              .strengths = {"factor"},
               .make = make,
               .image_shape = [](const Spec& spec, const Shape& y) {
                 check(y.size() == 4,
