@@ -1,6 +1,8 @@
 // The registries of operators and tasks, and the grammar of operator specs.
 #include "eps/task.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "eps/operators.h"
@@ -159,7 +161,7 @@ Task find_task(const std::string& name) {
           "\": wanted ",
           density_prefix,
           "<percent missing, 0 to 100>");
-    const std::string spec = "inpaint_random:missing=" + std::to_string(percent / 100.0);
+    const std::string spec = fmt::format("inpaint_random:missing={}", percent / 100.0);
     return {spec, spec};
   }
   const std::string first = split(split(name, kAnd)[0], kThen)[0];
