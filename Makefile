@@ -1,5 +1,5 @@
 # eps: `make demo` and `make test` do everything, from nothing, on Debian 12.
-.PHONY: demo test verify bench build setup format format-check clean
+.PHONY: demo test verify benchmarks build setup format format-check clean
 
 PRESET ?= release
 
@@ -15,8 +15,8 @@ verify: build
 test: build
 	ctest --preset $(PRESET) --parallel 2
 
-bench: build
-	build/$(PRESET)/bench/pivot_bench
+benchmarks: build
+	build/$(PRESET)/benchmarks/pivot_bench
 
 build: setup
 	cmake --preset $(PRESET)

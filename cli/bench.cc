@@ -6,13 +6,13 @@
 #include "cli/images.h"
 #include "cli/model.h"
 #include "cli/verbs.h"
-#include "eps/device.h"
-#include "eps/exact_data.h"
-#include "eps/experiment_run.h"
-#include "eps/io/any_checkpoint.h"
+#include "eps/experiment/runner.h"
 #include "eps/io/file.h"
-#include "eps/models.h"
-#include "eps/network_denoiser.h"
+#include "eps/io/torch/any_checkpoint.h"
+#include "eps/model/bundled.h"
+#include "eps/model/network_denoiser.h"
+#include "eps/priors/exact_data.h"
+#include "eps/runtime/device.h"
 
 namespace eps::cli {
 namespace {
@@ -25,12 +25,12 @@ struct Options {
   int64_t seed = -1;
   std::string device = "auto", dtype = "auto";
   bool discard = false;
-  ExperimentOptions run;
+  experiment::ExperimentOptions run;
 };
 
 // The file's experiment with what the command line says instead.
-Experiment read_experiment(const Options& o) {
-  Experiment e = parse_experiment(read_file(o.file), o.file);
+experiment::Experiment read_experiment(const Options& o) {
+  experiment::Experiment e = experiment::parse_experiment(read_file(o.file), o.file);
   if (!o.data.empty()) e.data = o.data;
   if (o.images > 0) e.images = o.images;
   if (o.samples > 0) e.samples = o.samples;
@@ -42,7 +42,7 @@ Experiment read_experiment(const Options& o) {
 }
 
 // The tasks and methods of it that the command line asks for.
-Experiment asked_for(Experiment e, const Options& o) {
+experiment::Experiment asked_for(experiment::Experiment e, const Options& o) {
   const auto keep = [&](auto& all, const std::vector<std::string>& wanted, auto name, auto what) {
     if (wanted.empty()) return;
     std::decay_t<decltype(all)> kept;
@@ -57,7 +57,10 @@ Experiment asked_for(Experiment e, const Options& o) {
   keep(
       e.tasks, o.tasks, [](const std::string& task) { return task; }, "task");
   keep(
-      e.methods, o.methods, [](const Contender& c) { return c.label; }, "method with the label");
+      e.methods,
+      o.methods,
+      [](const experiment::MethodEntry& c) { return c.label; },
+      "method with the label");
   return e;
 }
 
@@ -75,7 +78,9 @@ std::map<std::string, std::vector<std::string>> parse_models(
   return models;
 }
 
-void use_exact_prior(const Options& o, const Experiment& e, ExperimentInputs& inputs) {
+void use_exact_prior(const Options& o,
+                     const experiment::Experiment& e,
+                     experiment::ExperimentInputs& inputs) {
   check(o.models.empty() && o.labels.empty(),
         e.data,
         ": a known prior takes no networks and no labels");
@@ -83,17 +88,19 @@ void use_exact_prior(const Options& o, const Experiment& e, ExperimentInputs& in
   inputs.images.x0 = exact.images;
   inputs.bounded = false;
   inputs.load = [exact](const std::string&, Input, const std::string&) {
-    return Contestant{exact.denoiser};
+    return experiment::LoadedDenoiser{exact.denoiser};
   };
 }
 
 // The networks, and images of the size that the first of them takes.
-void use_networks(const Options& o, const Experiment& e, ExperimentInputs& inputs) {
+void use_networks(const Options& o,
+                  const experiment::Experiment& e,
+                  experiment::ExperimentInputs& inputs) {
   std::string first;
-  for (const Cell& cell : cells_of(e, inputs.models))
+  for (const experiment::Cell& cell : experiment::cells_of(e, inputs.models))
     if (first.empty()) first = cell.model_file;
   std::string wanted;
-  for (const Cell& cell : cells_of(e, inputs.models))
+  for (const experiment::Cell& cell : experiment::cells_of(e, inputs.models))
     if (wanted.find(cell.model) == std::string::npos)
       wanted += (wanted.empty() ? "" : ", ") + cell.model;
   check(!first.empty(), o.file, ": no network is given; --model NAME=FILE does, for ", wanted);
@@ -112,17 +119,18 @@ void use_networks(const Options& o, const Experiment& e, ExperimentInputs& input
                     const std::string& file, Input input, const std::string& method) {
     const Checkpoint network =
         load_model({file, device.str(), dtype}, input, "the method " + method);
-    return Contestant{std::make_shared<NetworkDenoiser>(network), network.provenance.images_seen};
+    return experiment::LoadedDenoiser{std::make_shared<NetworkDenoiser>(network),
+                                      network.provenance.images_seen};
   };
 }
 
 void run(Options& o) {
   o.run.whole = read_experiment(o);
-  const Experiment experiment = asked_for(*o.run.whole, o);
+  const experiment::Experiment experiment = asked_for(*o.run.whole, o);
   o.run.ranks = ranks_in_environment();
   o.run.keep_samples = !o.discard;
   o.run.say = [](const std::string& line) { std::cerr << line << std::endl; };
-  ExperimentInputs inputs;
+  experiment::ExperimentInputs inputs;
   inputs.models = parse_models(o.models);
   inputs.device = parse_device(is_exact(experiment) ? "cpu" : o.device, o.run.ranks.local);
   prepare_device(inputs.device);
@@ -131,12 +139,13 @@ void run(Options& o) {
   } else {
     use_networks(o, experiment, inputs);
   }
-  inputs.judges = load_judges(o.lpips, o.inception, o.run.out + "/features", inputs.device);
-  const auto rows = run_experiment(experiment, inputs, o.run);
+  inputs.judges =
+      load_metric_networks(o.lpips, o.inception, o.run.out + "/features", inputs.device);
+  const auto rows = experiment::run_experiment(experiment, inputs, o.run);
   size_t failed = 0, waiting = 0;  // the latter for other processes
-  for (const Row& row : rows) {
-    waiting += row.error == kNotRunYet;
-    failed += !row.error.empty() && row.error != kNotRunYet;
+  for (const report::Row& row : rows) {
+    waiting += row.error == experiment::kNotRunYet;
+    failed += !row.error.empty() && row.error != experiment::kNotRunYet;
   }
   fmt::print("{} of {} cells", rows.size() - failed - waiting, rows.size());
   if (failed > 0) fmt::print(", {} failed", failed);

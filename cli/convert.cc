@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
-#include "eps/checkpoint.h"
-#include "eps/io/any_checkpoint.h"
 #include "eps/io/bytes.h"
-#include "eps/io/torch_storage.h"
-#include "eps/models.h"
+#include "eps/io/torch/any_checkpoint.h"
+#include "eps/io/torch/torch_storage.h"
+#include "eps/model/bundled.h"
+#include "eps/model/checkpoint.h"
 
 namespace eps::cli {
 namespace {

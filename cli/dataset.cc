@@ -1,5 +1,5 @@
 // eps dataset: what a data set holds, and any data set as an EDM archive.
-#include "eps/dataset.h"
+#include "eps/data/dataset.h"
 
 #include <fmt/format.h>
 

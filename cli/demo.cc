@@ -7,22 +7,22 @@
 #include "cli/output.h"
 #include "cli/restore.h"
 #include "cli/verbs.h"
-#include "eps/io/image.h"
+#include "eps/io/images/image.h"
 #include "eps/metrics/psnr.h"
-#include "eps/models.h"
+#include "eps/model/bundled.h"
 
 namespace eps::cli {
 namespace {
 
 // A row of the sheet: what `eps restore IMAGE --simulate --operator TASK` does.
-struct Row {
+struct DemoRow {
   const char *label, *image, *task;
 };
-constexpr Row kRows[] = {{"70% missing", "01.png", "random_inpainting"},
-                         {"box", "02.png", "box_inpainting"},
-                         {"4 x smaller", "03.png", "super_resolution_4x"},
-                         {"Gaussian blur", "04.png", "gaussian_deblurring"},
-                         {"motion blur", "05.png", "motion_deblurring"}};
+constexpr DemoRow kRows[] = {{"70% missing", "01.png", "random_inpainting"},
+                             {"box", "02.png", "box_inpainting"},
+                             {"4 x smaller", "03.png", "super_resolution_4x"},
+                             {"Gaussian blur", "04.png", "gaussian_deblurring"},
+                             {"motion blur", "05.png", "motion_deblurring"}};
 
 void run(RestoreOptions o) {
   check(is_png(o.out), "--out ", o.out, ": a .png file is wanted");
@@ -32,7 +32,7 @@ void run(RestoreOptions o) {
   const Checkpoint model = load_posterior_network(o);
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::pair<std::string, Restored>> rows;
-  for (const Row& row : kRows) {
+  for (const DemoRow& row : kRows) {
     o.input = folder + "/" + row.image;
     o.made_by.spec = row.task;
     rows.emplace_back(row.label, restore(o, model));

@@ -5,12 +5,12 @@
 
 #include "cli/model.h"
 #include "eps/io/array.h"
-#include "eps/io/image.h"
+#include "eps/io/images/image.h"
 
 namespace eps::cli {
 namespace {
 
-Dataset read(const std::string& source, int64_t count, const UNetConfig& network) {
+Dataset read(const std::string& source, int64_t count, const nets::UNetConfig& network) {
   if (!is_array_path(source))
     return read_dataset(
         {source},
@@ -43,7 +43,9 @@ void check_image_range(const Tensor& images, const std::string& name) {
         high);
 }
 
-Dataset read_clean_images(const std::string& source, int64_t count, const UNetConfig& network) {
+Dataset read_clean_images(const std::string& source,
+                          int64_t count,
+                          const nets::UNetConfig& network) {
   Dataset data = read(source, count, network);
   if (data.images.scalar_type() == at::kByte) data.images = from_uint8(data.images);
   check(data.size() > 0, source, ": no images");

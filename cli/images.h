@@ -1,8 +1,8 @@
 // Clean images for a network, as verbs read them.
 #pragma once
 
-#include "eps/checkpoint.h"
-#include "eps/dataset.h"
+#include "eps/data/dataset.h"
+#include "eps/model/checkpoint.h"
 
 namespace eps::cli {
 
@@ -11,7 +11,9 @@ void check_image_range(const Tensor& images, const std::string& name);
 
 // A folder, an EDM .zip, synthetic images or an array, at most `count` of them (0: all), float32 in
 // [-1, 1] of the network's size; anything else is an Error.
-Dataset read_clean_images(const std::string& source, int64_t count, const UNetConfig& network);
+Dataset read_clean_images(const std::string& source,
+                          int64_t count,
+                          const nets::UNetConfig& network);
 
 // One row for each image, as the network wants them: those of the text (parse_labels()), or else
 // the data's own; undefined for a network that takes none.

@@ -4,15 +4,15 @@
 #include <filesystem>
 
 #include "cli/verbs.h"
-#include "eps/checkpoint.h"
-#include "eps/dataset.h"
-#include "eps/exact_data.h"
+#include "eps/data/dataset.h"
+#include "eps/diffusion/sampler.h"
 #include "eps/io/bytes.h"
-#include "eps/method.h"
-#include "eps/metric.h"
-#include "eps/models.h"
-#include "eps/sampler.h"
-#include "eps/task.h"
+#include "eps/methods/method.h"
+#include "eps/metrics/metric.h"
+#include "eps/model/bundled.h"
+#include "eps/model/checkpoint.h"
+#include "eps/operators/task.h"
+#include "eps/priors/exact_data.h"
 
 namespace eps::cli {
 namespace {
@@ -79,7 +79,7 @@ std::string summary_of_model(const std::string& path) {
   // The folder may hold the weights of a metric, too.
   if (!file.metadata.contains("config")) return fmt::format("{} tensors", file.tensors.size());
   const Checkpoint model = checkpoint_from(file, path);
-  const UNetConfig& network = model.network.config();
+  const nets::UNetConfig& network = model.network.config();
   int64_t parameters = 0;
   for (const auto& [name, tensor] : model.network.parameters()) parameters += tensor.numel();
   std::string text = fmt::format("input {}, {} x {} x {}, {:.3g} million parameters",

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "cli/verbs.h"
-#include "eps/rank_environment.h"
-#include "eps/spec.h"
+#include "eps/base/spec.h"
+#include "eps/runtime/rank_environment.h"
 
 namespace {
 

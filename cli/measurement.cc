@@ -5,8 +5,8 @@
 
 #include "cli/images.h"
 #include "eps/io/array.h"
-#include "eps/io/image.h"
-#include "eps/operators.h"
+#include "eps/io/images/image.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 
 namespace eps::cli {

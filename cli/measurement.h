@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "eps/nets/config.h"
-#include "eps/task.h"
+#include "eps/operators/task.h"
 
 namespace eps::cli {
 
@@ -27,7 +27,7 @@ MeasuringOperator chosen_operator(const OperatorOptions& options, int64_t side);
 // The images that the network takes, and its name for messages.
 struct Target {
   std::string model;
-  const UNetConfig& network;
+  const nets::UNetConfig& network;
   at::Device device;
 };
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eps/io/file.h"
-#include "eps/verify_methods.h"
+#include "eps/verify/verify_methods.h"
 
 namespace eps::cli {
 namespace {

@@ -8,12 +8,12 @@
 #include "cli/images.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "eps/device.h"
-#include "eps/evaluation.h"
 #include "eps/io/file.h"
-#include "eps/io/image.h"
+#include "eps/io/images/image.h"
 #include "eps/io/npy.h"
-#include "eps/task.h"
+#include "eps/metrics/evaluation.h"
+#include "eps/operators/task.h"
+#include "eps/runtime/device.h"
 
 namespace eps::cli {
 namespace {
@@ -90,7 +90,7 @@ nlohmann::ordered_json to_json(const Evaluation& evaluation) {
 }
 
 // In the order of the registry; features have names of their own.
-void print(const Evaluation& evaluation, const Judges& judges) {
+void print(const Evaluation& evaluation, const MetricNetworks& judges) {
   std::vector<std::string> names;
   for (const Metric& metric : metrics()) {
     std::vector<int64_t> lengths = {2048};
@@ -154,7 +154,7 @@ void run(const Options& o) {
   }
   const at::Device device = parse_device(o.device);
   prepare_device(device);
-  const Judges judges = load_judges(o.lpips, o.inception, o.cache, device);
+  const MetricNetworks judges = load_metric_networks(o.lpips, o.inception, o.cache, device);
   Evaluation evaluation = evaluate(
       samples,
       truth,

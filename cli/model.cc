@@ -3,10 +3,10 @@
 
 #include <charconv>
 
-#include "eps/device.h"
-#include "eps/io/any_checkpoint.h"
 #include "eps/io/array.h"
-#include "eps/models.h"
+#include "eps/io/torch/any_checkpoint.h"
+#include "eps/model/bundled.h"
+#include "eps/runtime/device.h"
 
 namespace eps::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "eps/checkpoint.h"
-#include "eps/denoiser.h"
+#include "eps/diffusion/denoiser.h"
+#include "eps/model/checkpoint.h"
 
 namespace eps::cli {
 

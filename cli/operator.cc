@@ -3,9 +3,9 @@
 
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "eps/io/image.h"
-#include "eps/pivot.h"
-#include "eps/task.h"
+#include "eps/diffusion/pivot.h"
+#include "eps/io/images/image.h"
+#include "eps/operators/task.h"
 
 namespace eps::cli {
 namespace {

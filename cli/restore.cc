@@ -13,9 +13,9 @@
 #include "cli/trained.h"
 #include "cli/verbs.h"
 #include "eps/metrics/psnr.h"
-#include "eps/network_denoiser.h"
-#include "eps/noise_level.h"
-#include "eps/restoration.h"
+#include "eps/model/network_denoiser.h"
+#include "eps/restore/noise_level.h"
+#include "eps/restore/restoration.h"
 
 namespace eps::cli {
 namespace {
@@ -93,7 +93,7 @@ Checkpoint load_posterior_network(const RestoreOptions& o) {
       model.input == Input::prior ? " is a prior" : " is a bridge",
       "; restore wants a network trained for the posterior, or use eps run with ",
       model.input == Input::prior ? "a method for priors" : "the method " + to_string(model.input));
-  const UNetConfig& config = model.network.config();
+  const nets::UNetConfig& config = model.network.config();
   check(config.label_dim == 0, o.model, ": wants class labels, which eps run can give");
   check(config.img_channels == 1 || config.img_channels == 3,
         o.model,
@@ -105,7 +105,7 @@ Checkpoint load_posterior_network(const RestoreOptions& o) {
 
 Restored restore(const RestoreOptions& o, const Checkpoint& model) {
   constexpr double kSimulated = 0.05;
-  const UNetConfig& network = model.network.config();
+  const nets::UNetConfig& network = model.network.config();
   const NetworkDenoiser denoiser(model);
   const Target target{o.model, network, model.network.device()};
   Restored result;

@@ -5,8 +5,8 @@
 
 #include "eps/io/array.h"
 #include "eps/io/file.h"
-#include "eps/io/image.h"
-#include "eps/sheet.h"
+#include "eps/io/images/image.h"
+#include "eps/report/sheet.h"
 
 namespace eps::cli {
 namespace {
@@ -18,7 +18,7 @@ Tensor measurement_picture(const Restored& r) {
 // Black is certain, white the most uncertain pixel.
 Tensor deviation_picture(const Restoration& r) {
   const Tensor deviation = r.deviation.mean(0);
-  return heat_map(deviation, deviation.max().item<double>());
+  return report::heat_map(deviation, deviation.max().item<double>());
 }
 
 // What a row shows, and what it is called.
@@ -46,7 +46,7 @@ std::vector<std::pair<std::string, Tensor>> cells(const Restored& result) {
 
 Tensor sheet(const std::vector<std::pair<std::string, Restored>>& rows) {
   constexpr int64_t kCell = 128;
-  Sheet sheet;
+  report::Sheet sheet;
   for (const auto& [label, result] : rows) {
     sheet.columns.clear();
     sheet.rows.push_back({label, {}});
@@ -56,7 +56,7 @@ Tensor sheet(const std::vector<std::pair<std::string, Restored>>& rows) {
     }
   }
   const int64_t side = rows.at(0).second.restoration.mean.size(1);
-  return draw_sheet(sheet, std::max<int64_t>(1, kCell / side));
+  return report::draw_sheet(sheet, std::max<int64_t>(1, kCell / side));
 }
 
 void write_restored(const std::string& folder, const Restored& result, const std::string& words) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/measurement.h"
-#include "eps/restoration.h"
+#include "eps/restore/restoration.h"
 
 namespace eps::cli {
 

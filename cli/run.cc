@@ -11,13 +11,13 @@
 #include "cli/progress.h"
 #include "cli/trained.h"
 #include "cli/verbs.h"
+#include "eps/experiment/protocol.h"
 #include "eps/io/array.h"
 #include "eps/io/file.h"
-#include "eps/io/image.h"
+#include "eps/io/images/image.h"
 #include "eps/metrics/psnr.h"
-#include "eps/network_denoiser.h"
-#include "eps/task.h"
-#include "eps/trial.h"
+#include "eps/model/network_denoiser.h"
+#include "eps/operators/task.h"
 
 namespace eps::cli {
 namespace {
@@ -52,11 +52,11 @@ void add_parameters(const Problem& problem, std::map<std::string, std::vector<Te
 
 Results restore_images(const Options& o, const MethodChoice& choice, const Checkpoint& model) {
   const Dataset data = read_clean_images(o.images, o.count, model.network.config());
-  const Images images{data.images, labels_for(o.labels, model, data)};
+  const experiment::Images images{data.images, labels_for(o.labels, model, data)};
   const NetworkDenoiser denoiser(model);
   const at::Device device = model.network.device();
   // No more than all images, whose operators may come from a file with one for each.
-  const Trial trial{o.task, o.sigma_y, o.seed, std::min(o.batch, data.size())};
+  const experiment::Protocol trial{o.task, o.sigma_y, o.seed, std::min(o.batch, data.size())};
   Results results;
   results.truth = data.images;
   std::vector<Tensor> measurements, pictures, samples;

@@ -7,9 +7,9 @@
 
 #include "cli/verbs.h"
 #include "eps/io/file.h"
-#include "eps/loss_bands.h"
-#include "eps/run_directory.h"
-#include "eps/training_config.h"
+#include "eps/training/config.h"
+#include "eps/training/loss_by_noise.h"
+#include "eps/training/run_directory.h"
 
 namespace eps::cli {
 namespace {
@@ -18,16 +18,16 @@ using Json = nlohmann::json;
 
 // What a run's log says last.
 struct Summary {
-  TrainingConfig config;
+  training::TrainingConfig config;
   int64_t images = 0;
   double images_per_second = 0;  // the median of its lines
   Json validation;               // by band; null: none yet
 };
 
 Summary summarise(const std::string& path) {
-  const RunDirectory run = RunDirectory::open(path);
+  const training::RunDirectory run = training::RunDirectory::open(path);
   Summary summary;
-  summary.config = parse_training_config(run.config(), run.file("config.json"));
+  summary.config = training::parse_training_config(run.config(), run.file("config.json"));
   std::vector<double> speeds;
   const std::string log = run.file("log.jsonl");
   std::istringstream lines(std::filesystem::exists(log) ? read_file(log) : "");
@@ -50,8 +50,8 @@ void print(const std::vector<std::string>& paths) {
   std::vector<Summary> summaries;
   for (const auto& path : paths) summaries.push_back(summarise(path));
   std::string header = "| run | input | preconditioning | images | images/s |", rule = "|";
-  for (int64_t i = 0; i < bands(); ++i) header += " " + band_name(i) + " |";
-  for (int64_t i = 0; i < bands() + 5; ++i) rule += " --- |";
+  for (int64_t i = 0; i < training::bands(); ++i) header += " " + training::band_name(i) + " |";
+  for (int64_t i = 0; i < training::bands() + 5; ++i) rule += " --- |";
   std::cout << header << '\n' << rule << '\n';
   for (size_t n = 0; n < paths.size(); ++n) {
     const Summary& s = summaries[n];
@@ -61,9 +61,9 @@ void print(const std::vector<std::string>& paths) {
                                   s.config.preconditioning,
                                   s.images,
                                   s.images_per_second);
-    for (int64_t i = 0; i < bands(); ++i) {
+    for (int64_t i = 0; i < training::bands(); ++i) {
       const Json value =
-          s.validation.is_object() ? s.validation.value(band_name(i), Json()) : Json();
+          s.validation.is_object() ? s.validation.value(training::band_name(i), Json()) : Json();
       row += value.is_number() ? fmt::format(" {:.4f} |", value.get<double>()) : " |";
     }
     std::cout << row << '\n';

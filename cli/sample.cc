@@ -6,9 +6,9 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "eps/io/image.h"
-#include "eps/network_denoiser.h"
-#include "eps/sampler.h"
+#include "eps/diffusion/sampler.h"
+#include "eps/io/images/image.h"
+#include "eps/model/network_denoiser.h"
 
 namespace eps::cli {
 namespace {

@@ -9,14 +9,14 @@
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "eps/io/file.h"
-#include "eps/training_run.h"
+#include "eps/training/run.h"
 
 namespace eps::cli {
 namespace {
 
 struct Options {
   std::string out, resume, config;
-  TrainingConfig flags;
+  training::TrainingConfig flags;
   std::map<std::string, const CLI::Option*> given;  // by the name of the field
 };
 
@@ -37,12 +37,12 @@ void handle_interrupts() {
 }
 
 // The flags that were given, on top of `config`.
-TrainingConfig with_flags(const Options& o, const TrainingConfig& config) {
+training::TrainingConfig with_flags(const Options& o, const training::TrainingConfig& config) {
   nlohmann::ordered_json changes = nlohmann::ordered_json::object();
   const auto all = nlohmann::ordered_json::parse(to_json(o.flags));
   for (const auto& [name, option] : o.given)
     if (option->count() > 0) changes[name] = all[name];
-  return parse_training_config(changes.dump(), "flags", config);
+  return training::parse_training_config(changes.dump(), "flags", config);
 }
 
 void run(const Options& o) {
@@ -51,7 +51,7 @@ void run(const Options& o) {
   handle_interrupts();
   std::optional<Progress> progress;
   int64_t last = 0;
-  const TrainingHooks hooks{
+  const training::TrainingHooks hooks{
       .progress =
           [&](int64_t seen, int64_t total) {
             if (progress)
@@ -63,13 +63,15 @@ void run(const Options& o) {
       .say = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; },
       .stop = [] { return interrupted != 0; }};
   if (o.resume.empty()) {
-    TrainingConfig config;
-    if (!o.config.empty()) config = parse_training_config(read_file(o.config), o.config);
+    training::TrainingConfig config;
+    if (!o.config.empty()) config = training::parse_training_config(read_file(o.config), o.config);
     train(with_flags(o, config), o.out, hooks);
   } else {
     check(o.config.empty(), "--config ", o.config, ": a resumed run has its own");
-    resume_training(
-        o.resume, [&](const TrainingConfig& stored) { return with_flags(o, stored); }, hooks);
+    training::resume_training(
+        o.resume,
+        [&](const training::TrainingConfig& stored) { return with_flags(o, stored); },
+        hooks);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "eps/task.h"
+#include "eps/operators/task.h"
 
 namespace eps::cli {
 namespace {

@@ -1,8 +1,8 @@
 // What a network was trained for, and a word on stderr when it is asked for something else.
 #pragma once
 
-#include "eps/model_config.h"
-#include "eps/spec.h"
+#include "eps/base/spec.h"
+#include "eps/model/config.h"
 
 namespace eps::cli {
 

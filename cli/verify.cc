@@ -1,5 +1,5 @@
 // eps verify: proves the mathematics on this machine and prints a table.
-#include "eps/verify.h"
+#include "eps/verify/verify.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // The pivot of Theorem 1: what a denoiser is asked, for a blurred and noisy image.
 #include <cstdio>
 
-#include "eps/pivot.h"
-#include "eps/task.h"
+#include "eps/diffusion/pivot.h"
+#include "eps/operators/task.h"
 
 int main() {
   using namespace eps;

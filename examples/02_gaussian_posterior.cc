@@ -1,9 +1,9 @@
 // Posterior samples with an exact prior: their mean and spread are the closed-form ones.
 #include <cstdio>
 
+#include "eps/diffusion/sampler.h"
+#include "eps/operators/task.h"
 #include "eps/priors/stationary.h"
-#include "eps/sampler.h"
-#include "eps/task.h"
 
 int main() {
   using namespace eps;

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "eps/network_denoiser.h"
-#include "eps/sampler.h"
-#include "eps/starting_point.h"
+#include "eps/diffusion/sampler.h"
+#include "eps/model/network_denoiser.h"
+#include "eps/training/initial_network.h"
 
 namespace {
 
@@ -18,7 +18,7 @@ double psnr(const eps::Tensor& image, const eps::Tensor& truth) {
 int main() {
   // 70% of the pixels missing, noise 0.05; a network of 0.2 M parameters that is shown the pivot
   // and y.
-  eps::TrainingConfig config;
+  eps::training::TrainingConfig config;
   config.tasks = {"inpaint_random:missing=0.7"};
   config.preset = "tiny";
   config.preconditioning = "anisotropic";
@@ -26,11 +26,12 @@ int main() {
   config.learning_rate = 5e-3;
   config.rampup = 500;
   config.ema_halflife = 1000;
-  config = eps::resolved(config);
+  config = eps::training::resolved(config);
 
   const eps::Dataset data = eps::read_dataset({"synthetic:size=16,count=1000"}, {});
-  const eps::BatchSource source(data, eps::batch_options(config), at::kCPU);
-  eps::Trainer trainer(eps::starting_point(config, data), source, eps::trainer_options(config));
+  const eps::training::BatchSource source(data, eps::training::batch_options(config), at::kCPU);
+  eps::training::Trainer trainer(
+      eps::training::initial_network(config, data), source, eps::training::trainer_options(config));
   for (int step = 1; step <= 400; ++step) {
     trainer.step();
     if (step % 100 == 0) std::printf("step %d: loss %.3f\n", step, trainer.report().loss.all);
@@ -39,7 +40,8 @@ int main() {
   // Eight new images, their measurements, one posterior sample and one mean of eight each.
   const c10::NoGradGuard no_gradients;
   const eps::Dataset unseen = eps::read_dataset({"synthetic:size=16,count=8,seed=1"}, {});
-  const auto posed = eps::BatchSource(unseen, eps::batch_options(config), at::kCPU).pose(0, 8);
+  const auto posed =
+      eps::training::BatchSource(unseen, eps::training::batch_options(config), at::kCPU).pose(0, 8);
   const eps::NetworkDenoiser denoiser(trainer.average());
   const eps::Mean mean = eps::posterior_mean(denoiser, posed.problem, eps::edm(), denoiser.input());
   eps::Tensor sum;

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <thread>
 
-#include "eps/io/image.h"
-#include "eps/models.h"
-#include "eps/network_denoiser.h"
-#include "eps/restoration.h"
-#include "eps/task.h"
+#include "eps/io/images/image.h"
+#include "eps/model/bundled.h"
+#include "eps/model/network_denoiser.h"
+#include "eps/operators/task.h"
+#include "eps/restore/restoration.h"
 
 int main() {
   at::set_num_threads(static_cast<int>(std::thread::hardware_concurrency()));

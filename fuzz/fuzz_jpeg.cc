@@ -1,5 +1,5 @@
 // Hostile JPEG files.
-#include "eps/io/image.h"
+#include "eps/io/images/image.h"
 #include "fuzz/target.h"
 
 EPS_FUZZ_TARGET(jpeg) { parse_image(bytes, "jpeg"); }

@@ -1,6 +1,6 @@
 // Hostile pickles, as data and as JSON.
-#include "eps/io/pickle.h"
-#include "eps/io/pickle_json.h"
+#include "eps/io/torch/pickle.h"
+#include "eps/io/torch/pickle_json.h"
 #include "fuzz/target.h"
 
 EPS_FUZZ_TARGET(pickle) {

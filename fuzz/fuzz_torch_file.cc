@@ -1,5 +1,5 @@
 // Hostile torch checkpoints of every format.
-#include "eps/io/torch_file.h"
+#include "eps/io/torch/torch_file.h"
 #include "fuzz/target.h"
 
 EPS_FUZZ_TARGET(torch_file) {

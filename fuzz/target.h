@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps::fuzz {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 #include "eps/io/zip.h"
 
 namespace eps::fuzz {

@@ -1,7 +1,7 @@
 // Files with networks for 3 x 8 x 8 images that have learnt nothing.
 #pragma once
 
-#include "eps/checkpoint.h"
+#include "eps/model/checkpoint.h"
 #include "tests/small_networks.h"
 
 namespace eps {
@@ -14,7 +14,7 @@ inline void write_small_prior(const std::string& path) {
 // One for the posterior, shown the pivot and y, that says it was trained like this.
 inline void write_small_eps(const std::string& path, const Provenance& trained) {
   const c10::NoGradGuard no_gradients;
-  UNetConfig wide = small_ncsnpp();
+  nets::UNetConfig wide = small_ncsnpp();
   wide.in_channels = 2 * wide.img_channels;
   write_checkpoint(path,
                    {.network = wave_network(wide), .input = Input::eps, .provenance = trained});

@@ -5,8 +5,8 @@
 
 namespace eps {
 
-inline UNetConfig small_ddpmpp() {
-  UNetConfig config;
+inline nets::UNetConfig small_ddpmpp() {
+  nets::UNetConfig config;
   config.img_resolution = 8;
   config.augment_dim = 9;
   config.model_channels = 8;
@@ -16,8 +16,8 @@ inline UNetConfig small_ddpmpp() {
   return config;
 }
 
-inline UNetConfig small_ncsnpp() {
-  UNetConfig config = small_ddpmpp();
+inline nets::UNetConfig small_ncsnpp() {
+  nets::UNetConfig config = small_ddpmpp();
   config.augment_dim = 0;
   config.channel_mult = {1, 2};
   config.num_blocks = 1;
@@ -29,8 +29,8 @@ inline UNetConfig small_ncsnpp() {
 }
 
 // The variant of NCSN++ with a pyramid of inputs and a pyramid of outputs.
-inline UNetConfig small_pyramid() {
-  UNetConfig config = small_ncsnpp();
+inline nets::UNetConfig small_pyramid() {
+  nets::UNetConfig config = small_ncsnpp();
   config.label_dim = 5;
   config.encoder_type = "skip";
   config.decoder_type = "skip";
@@ -38,8 +38,8 @@ inline UNetConfig small_pyramid() {
 }
 
 // Two heads of attention, which the narrowest ADM does not have.
-inline UNetConfig small_adm() {
-  UNetConfig config = unet_preset("adm");
+inline nets::UNetConfig small_adm() {
+  nets::UNetConfig config = nets::unet_preset("adm");
   config.img_resolution = 8;
   config.label_dim = 10;
   config.model_channels = 64;
@@ -49,7 +49,7 @@ inline UNetConfig small_adm() {
   return config;
 }
 
-inline std::map<std::string, UNetConfig> small_networks() {
+inline std::map<std::string, nets::UNetConfig> small_networks() {
   return {{"ddpmpp", small_ddpmpp()},
           {"ncsnpp", small_ncsnpp()},
           {"pyramid", small_pyramid()},

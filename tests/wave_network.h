@@ -17,9 +17,9 @@ inline Tensor waves(const Shape& shape, const at::TensorOptions& options = at::k
 
 // Number i of a tensor with fan-in f is w(i) / sqrt(f); norms have 1 + w(i) / 10 and w(i) / 10; the
 // Fourier frequencies are 16 w(i).
-inline UNet wave_network(const UNetConfig& config) {
+inline nets::UNet wave_network(const nets::UNetConfig& config) {
   c10::NoGradGuard no_grad;
-  UNet network(config);
+  nets::UNet network(config);
   Rng rng(0);
   network.initialise(rng);  // for the resampling filters
   for (const auto& [name, tensor] : network.parameters()) {

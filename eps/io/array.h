@@ -1,7 +1,7 @@
 // Arrays in files of any kind: the extension chooses the format.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

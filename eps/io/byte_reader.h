@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

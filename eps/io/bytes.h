@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

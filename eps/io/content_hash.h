@@ -4,7 +4,7 @@
 // each byte. Chance collisions need some 2^64 files; it does not withstand someone who wants them.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

@@ -1,7 +1,7 @@
 // Whole files in and out: one read, one atomic write, or an atomic write piece by piece.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

@@ -2,7 +2,7 @@
 // that ends.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

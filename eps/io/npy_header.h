@@ -1,7 +1,7 @@
 // The header of a .npy file: a Python dictionary in text, between the magic bytes and the data.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

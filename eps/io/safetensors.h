@@ -4,7 +4,7 @@
 // the tensors must cover its data without a gap or an overlap, under names used once.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

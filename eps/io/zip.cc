@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <set>
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 #include "eps/io/byte_reader.h"
 #include "eps/io/quote.h"
+#include "eps/io/zip_format.h"
 
 namespace eps {
 namespace {
+
+using namespace zip_format;
 
 constexpr uint32_t kEndSignature = 0x06054b50;
 constexpr uint32_t kEnd64Signature = 0x06064b50;
@@ -21,13 +24,8 @@ constexpr uint32_t kLocalSignature = 0x04034b50;
 constexpr size_t kEndSize = 22;
 constexpr size_t kLocator64Size = 20;
 constexpr size_t kDirectoryEntrySize = 46;
-constexpr uint16_t kZip64Extra = 1;
 constexpr uint16_t kEncrypted = 1;
-constexpr uint16_t kStored = 0;
 constexpr uint16_t kDeflated = 8;
-// These values in a 16- or 32-bit field mean that the zip64 record holds the real one.
-constexpr uint16_t kIn64Short = 0xffff;
-constexpr uint32_t kIn64 = 0xffffffff;
 // DEFLATE spends at least one bit on every 129 bytes: a larger claim is a lie.
 constexpr uint64_t kLargestRatio = 1032;
 

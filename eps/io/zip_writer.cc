@@ -4,19 +4,17 @@
 #include <zlib.h>
 
 #include "eps/io/quote.h"
+#include "eps/io/zip_format.h"
 
 namespace eps {
 namespace {
 
+using namespace zip_format;
+
 constexpr uint16_t kVersion = 20;    // folders
 constexpr uint16_t kVersion64 = 45;  // zip64
 constexpr uint16_t kUtf8 = 1 << 11;
-constexpr uint16_t kStored = 0;
 constexpr uint32_t kNoTime = 0x00210000;  // 1 January 1980, 00:00, as DOS wrote it
-constexpr uint16_t kZip64Extra = 1;
-// From here on a field of 16 or 32 bits refers to a zip64 record.
-constexpr uint64_t kIn64Short = 0xffff;
-constexpr uint64_t kIn64 = 0xffffffff;
 
 template <class Unsigned>
 void put(std::string& out, Unsigned value) {

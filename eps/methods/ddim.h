@@ -1,8 +1,8 @@
 // The fields of methods that step by DDIM: how much of the noise is fresh, and in which convention.
 #pragma once
 
+#include "eps/diffusion/sampler.h"
 #include "eps/methods/descent.h"
-#include "eps/sampler.h"
 
 namespace eps {
 

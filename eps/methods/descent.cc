@@ -1,7 +1,7 @@
 // What methods share.
 #include "eps/methods/descent.h"
 
-#include "eps/conjugate_gradients.h"
+#include "eps/math/conjugate_gradients.h"
 
 namespace eps {
 

@@ -1,8 +1,8 @@
 // What methods share: the grid of noise levels, the way down it, and sums image by image.
 #pragma once
 
-#include "eps/method.h"
-#include "eps/schedule.h"
+#include "eps/diffusion/schedule.h"
+#include "eps/methods/method.h"
 
 namespace eps {
 

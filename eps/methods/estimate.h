@@ -1,8 +1,8 @@
 // Methods that are an estimate of E[x0 | x_t, y] and any sampler: EPS, and what imitates it.
 #pragma once
 
+#include "eps/diffusion/sampler.h"
 #include "eps/methods/descent.h"
-#include "eps/sampler.h"
 
 namespace eps {
 

@@ -14,8 +14,8 @@
 //
 // ode=1 leaves the noise out (OT-ODE). The authors' networks for it are trained without noise, too;
 // one that was trained with it is asked about images it has not seen.
-#include "eps/bridge.h"
-#include "eps/method.h"
+#include "eps/diffusion/bridge.h"
+#include "eps/methods/method.h"
 
 namespace eps {
 namespace {

@@ -7,8 +7,8 @@
 // F(x1, 1), the posterior mean given picture(y). More steps follow the flow that carries p(x1) to
 // p(x0): sharper images, but one for each y, so no sample of the posterior. The published variant
 // that adds a little noise to x_t is left out, as are steps of other than equal length.
-#include "eps/bridge.h"
-#include "eps/method.h"
+#include "eps/diffusion/bridge.h"
+#include "eps/methods/method.h"
 
 namespace eps {
 namespace {

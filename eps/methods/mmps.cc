@@ -6,7 +6,7 @@
 // by a fixed number of conjugate-gradient steps from v = 0, each with one product with J', and one
 // more for J'A'v. J' stands for J: a posterior's mean has a symmetric Jacobian, a network only
 // nearly. Exact for a Gaussian prior after as many steps as there are measurements.
-#include "eps/conjugate_gradients.h"
+#include "eps/math/conjugate_gradients.h"
 #include "eps/methods/estimate.h"
 
 namespace eps {

@@ -17,7 +17,7 @@
 //
 // Bias: a point by design. It has no spread but what is left of the shaking, and tends to the mode
 // of the posterior with the prior smoothed by sigma_min, not to a sample.
-#include "eps/adam.h"
+#include "eps/math/adam.h"
 #include "eps/methods/descent.h"
 
 namespace eps {

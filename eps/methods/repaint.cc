@@ -10,8 +10,8 @@
 // The authors go back level by level, which is the same in law.
 //
 // sigma_y is ignored, as published: the samples keep y, with its noise, on the known pixels.
+#include "eps/diffusion/sampler.h"
 #include "eps/methods/descent.h"
-#include "eps/sampler.h"
 
 namespace eps {
 namespace {

@@ -1,8 +1,8 @@
 // Are samples spread as the truth is? Ranks, coverage of intervals, spread against error.
 #pragma once
 
-#include "eps/bootstrap.h"
-#include "eps/random.h"
+#include "eps/base/random.h"
+#include "eps/metrics/bootstrap.h"
 
 namespace eps {
 

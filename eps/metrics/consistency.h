@@ -1,7 +1,7 @@
 // Do restorations explain the measurement?
 #pragma once
 
-#include "eps/operator.h"
+#include "eps/operators/operator.h"
 
 namespace eps {
 

@@ -2,7 +2,7 @@
 // the memory in use is that of one image.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

@@ -7,7 +7,7 @@
 // centred features, exactly.
 #pragma once
 
-#include "eps/bootstrap.h"
+#include "eps/metrics/bootstrap.h"
 
 namespace eps {
 

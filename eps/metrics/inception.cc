@@ -39,11 +39,11 @@ bool is_unfolded(const Safetensors& file, const std::string& name) {
 // g (w * x - m) / s + b = (g w / s) * x + (b - g m / s).
 Folded read_convolution(const Safetensors& file,
                         const std::string& name,
-                        const ConvShape& conv,
+                        const nets::ConvShape& conv,
                         bool unfolded) {
   const Shape out = {conv.weight[0]};
   const auto read = [&](const std::string& which, const Shape& shape) {
-    return read_weight(file, name, conv.name + which, shape);
+    return nets::read_weight(file, name, conv.name + which, shape);
   };
   if (!unfolded) return {read(".weight", conv.weight), read(".bias", out)};
   const Tensor weight = read(".conv.weight", conv.weight);
@@ -66,7 +66,7 @@ Inception::Inception(const Safetensors& file, const std::string& name, at::Devic
   int64_t channels = 3;
   for (const auto& [block_name, block] : inception_blocks()) {
     if (!dimensions_.empty() && !has_part_of(file, block_name)) break;
-    for (const ConvShape& conv : convolutions(block, channels)) {
+    for (const nets::ConvShape& conv : nets::convolutions(block, channels)) {
       const auto [weight, bias] = read_convolution(file, name, conv, unfolded);
       weights_[conv.name + ".weight"] = weight.to(device).contiguous(layout(device));
       weights_[conv.name + ".bias"] = bias.to(device);
@@ -77,7 +77,7 @@ Inception::Inception(const Safetensors& file, const std::string& name, at::Devic
   }
   if (net_.size() == inception_blocks().size()) {
     dimensions_ = {channels};
-    for (FeatureBlock& block : net_) block.tap = &block == &net_.back();
+    for (nets::FeatureBlock& block : net_) block.tap = &block == &net_.back();
   }
 }
 
@@ -94,7 +94,7 @@ std::vector<Tensor> Inception::features(const Tensor& images) const {
     const Tensor resized = at::upsample_bilinear2d(x, {kSide, kSide}, /*align_corners=*/false)
                                .expand({-1, 3, kSide, kSide})
                                .contiguous(layout(x.device()));
-    const std::vector<Tensor> features = tapped_features(net_, weights_, resized);
+    const std::vector<Tensor> features = nets::tapped_features(net_, weights_, resized);
     for (size_t i = 0; i < features.size(); ++i) {
       parts[i].push_back(features[i].mean({2, 3}, /*keepdim=*/false, at::kDouble).cpu());
     }

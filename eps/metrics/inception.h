@@ -23,8 +23,8 @@ class Inception {
 
  private:
   std::vector<int64_t> dimensions_;
-  FeatureNet net_;  // as far as the file goes, tapped where dimensions_ says
-  Weights weights_;
+  nets::FeatureNet net_;  // as far as the file goes, tapped where dimensions_ says
+  nets::Weights weights_;
 };
 
 }  // namespace eps

@@ -8,7 +8,7 @@ namespace eps {
 struct InceptionBlock {
   std::string
       name;  // torchvision's: "Mixed_6e"; of the first layers, up to the second pool: "stem"
-  FeatureBlock block;
+  nets::FeatureBlock block;
 };
 
 // In order; none is tapped.

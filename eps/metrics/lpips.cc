@@ -16,8 +16,8 @@ const LpipsTrunk& recognise(const Safetensors& file, const std::string& name) {
   for (const LpipsTrunk& trunk : lpips_trunks()) {
     double wanted = 0, found = 0;
     int64_t channels = 3;
-    for (const FeatureBlock& block : trunk.net) {
-      for (const ConvShape& conv : convolutions(block, channels)) {
+    for (const nets::FeatureBlock& block : trunk.net) {
+      for (const nets::ConvShape& conv : nets::convolutions(block, channels)) {
         wanted += 1;
         found += static_cast<double>(file.tensors.count(conv.name + ".weight"));
       }
@@ -38,7 +38,8 @@ Tensor read_lin(const Safetensors& file, const std::string& name, size_t layer, 
   const std::string lin = "lin" + std::to_string(layer);
   const std::string published = lin + ".model.1.weight";
   const bool is_published = file.tensors.contains(published);
-  return read_weight(file, name, is_published ? published : lin + ".weight", {1, channels, 1, 1});
+  return nets::read_weight(
+      file, name, is_published ? published : lin + ".weight", {1, channels, 1, 1});
 }
 
 void check_images(const Tensor& images, const Tensor& truth, const LpipsTrunk& trunk) {
@@ -64,11 +65,11 @@ void check_images(const Tensor& images, const Tensor& truth, const LpipsTrunk& t
 Lpips::Lpips(const Safetensors& file, const std::string& name, at::Device device)
     : trunk_(recognise(file, name)) {
   int64_t channels = 3;
-  for (const FeatureBlock& block : trunk_.net) {
-    for (const ConvShape& conv : convolutions(block, channels)) {
+  for (const nets::FeatureBlock& block : trunk_.net) {
+    for (const nets::ConvShape& conv : nets::convolutions(block, channels)) {
       const std::string weight = conv.name + ".weight", bias = conv.name + ".bias";
-      weights_[weight] = read_weight(file, name, weight, conv.weight).to(device);
-      weights_[bias] = read_weight(file, name, bias, {conv.weight[0]}).to(device);
+      weights_[weight] = nets::read_weight(file, name, weight, conv.weight).to(device);
+      weights_[bias] = nets::read_weight(file, name, bias, {conv.weight[0]}).to(device);
     }
     if (block.tap) {
       lins_.push_back(read_lin(file, name, lins_.size(), channels).to(device, at::kDouble));
@@ -82,7 +83,7 @@ Lpips::Lpips(const Safetensors& file, const std::string& name, at::Device device
 // Each (N, C, H, W), float64.
 std::vector<Tensor> Lpips::unit_features(const Tensor& images) const {
   const Tensor x = images.to(shift_.options()).clamp(-1, 1);  // grey broadcasts to three channels
-  std::vector<Tensor> features = tapped_features(trunk_.net, weights_, (x - shift_) / scale_);
+  std::vector<Tensor> features = nets::tapped_features(trunk_.net, weights_, (x - shift_) / scale_);
   for (Tensor& feature : features) {
     feature = feature.to(at::kDouble);
     feature.div_(feature.square().sum(1, /*keepdim=*/true).sqrt_().add_(1e-10));

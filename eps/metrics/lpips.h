@@ -26,7 +26,7 @@ class Lpips {
   std::vector<Tensor> unit_features(const Tensor& images) const;
 
   LpipsTrunk trunk_;
-  Weights weights_;           // of the trunk
+  nets::Weights weights_;     // of the trunk
   std::vector<Tensor> lins_;  // (1, C, 1, 1) for each feature
   Tensor shift_, scale_;      // of the scaling layer
 };

@@ -7,32 +7,33 @@ namespace {
 constexpr bool kTap = true;
 
 // Module `number` of torchvision's `features`, whose ReLU is the next.
-FeatureBlock conv(
+nets::FeatureBlock conv(
     int64_t number, int64_t out, int64_t kernel, int64_t stride, int64_t padding, bool tap) {
   const std::string name = "features." + std::to_string(number);
-  return {{{std::vector<ConvRelu>{{name, out, {kernel, kernel}, stride, {padding, padding}}}}},
-          tap};
+  return {
+      {{std::vector<nets::ConvRelu>{{name, out, {kernel, kernel}, stride, {padding, padding}}}}},
+      tap};
 }
 
-FeatureBlock conv3(int64_t number, int64_t out, bool tap = false) {
+nets::FeatureBlock conv3(int64_t number, int64_t out, bool tap = false) {
   return conv(number, out, 3, 1, 1, tap);
 }
 
 // Few channels, then many by small and by large kernels, joined (Iandola et al. 2016).
-FeatureBlock fire(int64_t number, int64_t squeeze, int64_t expand, bool tap = false) {
+nets::FeatureBlock fire(int64_t number, int64_t squeeze, int64_t expand, bool tap = false) {
   const std::string name = "features." + std::to_string(number);
-  return {{{std::vector<ConvRelu>{{name + ".squeeze", squeeze}},
-            std::vector<ConvRelu>{{name + ".expand1x1", expand},
-                                  {name + ".expand3x3", expand, {3, 3}, 1, {1, 1}}}}},
+  return {{{std::vector<nets::ConvRelu>{{name + ".squeeze", squeeze}},
+            std::vector<nets::ConvRelu>{{name + ".expand1x1", expand},
+                                        {name + ".expand3x3", expand, {3, 3}, 1, {1, 1}}}}},
           tap};
 }
 
-FeatureBlock max_pool(int64_t kernel, bool ceil_mode = false) {
-  return {{{Pool{.kernel = kernel, .ceil_mode = ceil_mode}}}};
+nets::FeatureBlock max_pool(int64_t kernel, bool ceil_mode = false) {
+  return {{{nets::Pool{.kernel = kernel, .ceil_mode = ceil_mode}}}};
 }
 
 // Krizhevsky 2014; every ReLU is a feature.
-FeatureNet alex() {
+nets::FeatureNet alex() {
   return {conv(0, 64, 11, 4, 2, kTap),
           max_pool(3),
           conv(3, 192, 5, 1, 2, kTap),
@@ -43,7 +44,7 @@ FeatureNet alex() {
 }
 
 // Simonyan and Zisserman 2015; the last ReLU before each pool is one.
-FeatureNet vgg() {
+nets::FeatureNet vgg() {
   return {conv3(0, 64),
           conv3(2, 64, kTap),
           max_pool(2),
@@ -64,7 +65,7 @@ FeatureNet vgg() {
 }
 
 // Version 1.1: the first ReLU, the last fire module before each pool, and all behind the last.
-FeatureNet squeeze() {
+nets::FeatureNet squeeze() {
   return {conv(0, 64, 3, 2, 0, kTap),
           max_pool(3, true),
           fire(3, 16, 64),

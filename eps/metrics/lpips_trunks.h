@@ -8,7 +8,7 @@ namespace eps {
 struct LpipsTrunk {
   std::string name;      // "alex", "vgg" or "squeeze"
   int64_t smallest = 1;  // side of an image of which its last feature has a pixel
-  FeatureNet net;
+  nets::FeatureNet net;
 };
 
 const std::vector<LpipsTrunk>& lpips_trunks();

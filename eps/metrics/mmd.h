@@ -8,7 +8,7 @@
 // unbiased.
 #pragma once
 
-#include "eps/bootstrap.h"
+#include "eps/metrics/bootstrap.h"
 
 namespace eps {
 

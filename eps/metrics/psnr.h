@@ -1,7 +1,7 @@
 // Peak signal-to-noise ratio.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

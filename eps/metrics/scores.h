@@ -5,7 +5,7 @@
 //   (standard: 1/M^2) or over pairs of different members (fair: 1/(M (M - 1)), unbiased).
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

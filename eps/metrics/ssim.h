@@ -1,7 +1,7 @@
 // Structural similarity (Wang et al. 2004).
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace eps {
+namespace eps::nets {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -192,4 +192,4 @@ UNetConfig parse_unet_config(const std::string& text) {
   return config;
 }
 
-}  // namespace eps
+}  // namespace eps::nets

@@ -1,9 +1,9 @@
 // The U-Net's configuration, under the keyword names EDM gives its networks (Karras et al. 2022).
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
-namespace eps {
+namespace eps::nets {
 
 struct UNetConfig {
   std::string model_type = "SongUNet";  // or "DhariwalUNet"
@@ -46,4 +46,4 @@ void validate(const UNetConfig& config);
 std::string to_json(const UNetConfig& config);
 UNetConfig parse_unet_config(const std::string& json);
 
-}  // namespace eps
+}  // namespace eps::nets

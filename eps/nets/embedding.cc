@@ -4,7 +4,7 @@
 
 #include "eps/nets/layers.h"
 
-namespace eps {
+namespace eps::nets {
 namespace {
 
 Tensor frequencies(const Evaluation& net, const at::TensorOptions& options) {
@@ -60,4 +60,4 @@ Tensor embed(const Evaluation& net,
   return at::silu(h);
 }
 
-}  // namespace eps
+}  // namespace eps::nets

@@ -3,7 +3,7 @@
 
 #include "eps/io/bytes.h"
 
-namespace eps {
+namespace eps::nets {
 namespace {
 
 Tensor joined(const std::vector<Tensor>& parts) {
@@ -102,4 +102,4 @@ Tensor read_weight(const Safetensors& file,
   return found->second.to(at::kFloat);
 }
 
-}  // namespace eps
+}  // namespace eps::nets

@@ -6,7 +6,7 @@
 
 #include "eps/io/safetensors.h"
 
-namespace eps {
+namespace eps::nets {
 
 using Extent = std::array<int64_t, 2>;  // rows, columns
 
@@ -60,4 +60,4 @@ Tensor read_weight(const Safetensors& file,
                    const std::string& tensor,
                    const Shape& shape);
 
-}  // namespace eps
+}  // namespace eps::nets

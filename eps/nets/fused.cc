@@ -7,7 +7,7 @@
 
 #include "eps/nets/pixel_loops.h"
 
-namespace eps {
+namespace eps::nets {
 namespace {
 
 using pixel_loops::Pixels;
@@ -163,4 +163,4 @@ void fused_residual(const Tensor& h, const Tensor& x, double scale) {
   }
 }
 
-}  // namespace eps
+}  // namespace eps::nets

@@ -4,9 +4,9 @@
 // behind it would each read and write the whole image once more. No gradients flow through these.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
-namespace eps {
+namespace eps::nets {
 
 struct FusedNorm {
   int64_t groups = 1;
@@ -28,4 +28,4 @@ Tensor fused_norm(const FusedNorm& norm, const Tensor& x);
 // h = (h + x) * scale, in place; both like h.
 void fused_residual(const Tensor& h, const Tensor& x, double scale);
 
-}  // namespace eps
+}  // namespace eps::nets

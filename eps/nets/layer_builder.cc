@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace eps {
+namespace eps::nets {
 
 using Fill = TensorSpec::Fill;
 using Role = TensorSpec::Role;
@@ -129,4 +129,4 @@ AttentionLayer LayerBuilder::attention(const std::string& name, int64_t channels
   return layer;
 }
 
-}  // namespace eps
+}  // namespace eps::nets

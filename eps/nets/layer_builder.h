@@ -3,7 +3,7 @@
 
 #include "eps/nets/plan.h"
 
-namespace eps {
+namespace eps::nets {
 
 // Weights start as gain * bound(fans) * noise; biases the same, with a gain of their own.
 struct Init {
@@ -48,4 +48,4 @@ class LayerBuilder {
   Init init_, init_zero_, init_attention_;
 };
 
-}  // namespace eps
+}  // namespace eps::nets

@@ -6,10 +6,10 @@
 #include <array>
 #include <cmath>
 
+#include "eps/nets/cuda/fused_cuda.h"
 #include "eps/nets/fused.h"
-#include "eps/nets/fused_cuda.h"
 
-namespace eps {
+namespace eps::nets {
 namespace {
 
 bool is_narrow(const Tensor& x) {
@@ -290,4 +290,4 @@ Tensor apply_block(const Evaluation& net,
   return layer.attention ? attend(net, *layer.attention, sum) : sum;
 }
 
-}  // namespace eps
+}  // namespace eps::nets

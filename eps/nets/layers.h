@@ -6,7 +6,7 @@
 
 #include "eps/nets/plan.h"
 
-namespace eps {
+namespace eps::nets {
 
 // One evaluation: the plan, the numbers, and, when training, where dropout draws from.
 struct Evaluation {
@@ -50,4 +50,4 @@ Tensor embed(const Evaluation& net,
              const Tensor& class_labels,
              const Tensor& augment_labels);
 
-}  // namespace eps
+}  // namespace eps::nets

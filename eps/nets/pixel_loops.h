@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace eps::pixel_loops {
+namespace eps::nets::pixel_loops {
 
 #define EPS_INLINED inline __attribute__((always_inline))
 #ifdef __x86_64__
@@ -143,4 +143,4 @@ Loops<Scalar> best() {
 #undef EPS_INLINED
 #undef EPS_WIDE
 
-}  // namespace eps::pixel_loops
+}  // namespace eps::nets::pixel_loops

@@ -6,7 +6,7 @@
 
 #include "eps/nets/layer_builder.h"
 
-namespace eps {
+namespace eps::nets {
 namespace {
 
 using Fill = TensorSpec::Fill;
@@ -192,4 +192,4 @@ int64_t UNetPlan::parameter_count() const {
   return count;
 }
 
-}  // namespace eps
+}  // namespace eps::nets

@@ -8,7 +8,7 @@
 
 #include "eps/nets/config.h"
 
-namespace eps {
+namespace eps::nets {
 
 // One row of the table of tensors. Initial values: `scale` itself, scale * U(-1, 1), scale * N(0,
 // 1), or the normalised outer product of the resampling filter.
@@ -100,4 +100,4 @@ struct UNetPlan {
   int64_t parameter_count() const;
 };
 
-}  // namespace eps
+}  // namespace eps::nets

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <set>
 
-#include "eps/nets/fused_cuda.h"
+#include "eps/nets/cuda/fused_cuda.h"
 #include "eps/nets/layers.h"
 
-namespace eps {
+namespace eps::nets {
 namespace {
 
 Tensor normalised_outer_product(const std::vector<double>& filter) {
@@ -287,4 +287,4 @@ UNet widen_input(const UNet& narrow, int64_t extra) {
   return wide;
 }
 
-}  // namespace eps
+}  // namespace eps::nets

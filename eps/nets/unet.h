@@ -4,10 +4,10 @@
 // 2022.
 #pragma once
 
+#include "eps/base/random.h"
 #include "eps/nets/plan.h"
-#include "eps/random.h"
 
-namespace eps {
+namespace eps::nets {
 
 struct NamedTensor {
   std::string name;
@@ -79,4 +79,4 @@ class UNet {
 // numbers those channels hold, the answer is the narrow network's to the last bit.
 UNet widen_input(const UNet& narrow, int64_t extra);
 
-}  // namespace eps
+}  // namespace eps::nets

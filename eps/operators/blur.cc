@@ -1,8 +1,8 @@
 // Circular convolution with transfer function h: multiplication by h in the Fourier domain.
 #include "eps/operators/blur.h"
 
-#include "eps/operators.h"
-#include "eps/spectrum.h"
+#include "eps/math/spectrum.h"
+#include "eps/operators/factories.h"
 
 namespace eps {
 namespace {

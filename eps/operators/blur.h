@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "eps/kernels/kernels.h"
-#include "eps/operator.h"
-#include "eps/spec.h"
+#include "eps/base/spec.h"
+#include "eps/math/kernels/kernels.h"
+#include "eps/operators/operator.h"
 
 namespace eps {
 

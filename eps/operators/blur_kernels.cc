@@ -2,10 +2,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "eps/operators.h"
 #include "eps/operators/blur.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
-#include "eps/task.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {

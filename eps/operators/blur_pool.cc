@@ -4,10 +4,10 @@
 // the small Fourier basis, its eigenvalue g(k) the mean of |h b|^2 over the s^2 frequencies that
 // alias to k. Hence ridge(r) = A' (g + lambda)^{-1} r: one small transform each way, and no
 // division by lambda.
-#include "eps/operators.h"
+#include "eps/math/spectrum.h"
 #include "eps/operators/blur.h"
-#include "eps/spectrum.h"
-#include "eps/task.h"
+#include "eps/operators/factories.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {
@@ -65,7 +65,7 @@ class BlurPool final : public LinearOperator {
   Tensor gram_;  // eigenvalues of A A', (N or 1, 1, H/s, W/s/2 + 1)
 };
 
-Operator make(const Spec& spec, const Tensor& like, Rng& rng) {
+Operator make_blur_pool(const Spec& spec, const Tensor& like, Rng& rng) {
   return blur_pool(gaussian_kernels(spec, like, rng).to(like.device()),
                    like.size(2),
                    like.size(3),
@@ -79,7 +79,7 @@ EPS_OPERATOR({.name = "blur_pool",
                          {"size", "11", "kernel size in pixels"},
                          {"factor", "4", "block size; must divide height and width"}},
               .strengths = {"std", "factor"},
-              .make = make,
+              .make = make_blur_pool,
               .image_shape = [](const Spec& spec, const Shape& y) {
                 return image_shape_of("super_resolution:factor=" + spec.text("factor"), y);
               }});

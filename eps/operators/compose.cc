@@ -1,7 +1,7 @@
 // Composition and stacking of operators; their ridge is conjugate gradients, but for blur then
 // pool.
-#include "eps/operators.h"
 #include "eps/operators/blur.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/pooling.h"
 
 namespace eps {

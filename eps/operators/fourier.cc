@@ -4,10 +4,10 @@
 // e(k) = (m(k) + m(-k)) / 2: a frequency and its mirror image measure the same thing.
 #include <cmath>
 
-#include "eps/operators.h"
+#include "eps/math/spectrum.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
-#include "eps/spectrum.h"
-#include "eps/task.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {
@@ -81,7 +81,7 @@ Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
   return subsampled_fourier(columns.unsqueeze(1).expand({-1, height, -1}).to(like.device()));
 }
 
-Operator make_mask(const Spec& spec, const Tensor& like, Rng&) {
+Operator make_masked_fourier(const Spec& spec, const Tensor& like, Rng&) {
   const Tensor mask = read_mask_file(spec.text("file"), like);
   const std::string zero = spec.text("zero");
   check(zero == "center" || zero == "corner",
@@ -119,7 +119,7 @@ EPS_OPERATOR(
                  "",
                  "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"},
                 {"zero", "center", "where the mask has the zero frequency: center or corner"}},
-     .make = make_mask,
+     .make = make_masked_fourier,
      .measurement_dims = 5,
      .image_shape = image_of_pairs});
 

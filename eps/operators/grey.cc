@@ -1,7 +1,7 @@
 // Colour to grey: a weighted sum of the channels. A A' = |w|^2 I.
-#include "eps/operators.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/isometry.h"
-#include "eps/task.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {
@@ -37,7 +37,7 @@ class Grey final : public Isometry {
   const std::vector<double> weights_;  // on the host: no GPU is waited for
 };
 
-Operator make(const Spec& spec, const Tensor& like, Rng&) {
+Operator make_grey(const Spec& spec, const Tensor& like, Rng&) {
   const std::string kind = spec.text("weights");
   const int64_t channels = like.size(1);
   if (kind == "mean")
@@ -51,7 +51,7 @@ EPS_OPERATOR({.name = "grey",
               .summary = "colour to grey: one channel, the weighted sum of all",
               .example = "grey",
               .fields = {{"weights", "mean", "mean (1/C each) or luma (0.299, 0.587, 0.114)"}},
-              .make = make,
+              .make = make_grey,
               // How many channels there were, a grey image does not tell: colour is meant.
               .image_shape = [](const Spec&, const Shape& y) {
                 check(y.size() == 4, "grey: a measurement is N x 1 x H x W, got ", to_string(y));

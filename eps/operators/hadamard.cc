@@ -3,8 +3,8 @@
 // H is orthonormal and symmetric, D = diag(signs): A'A = D H m H D, diagonal in the basis H D.
 #include <cmath>
 
-#include "eps/operators.h"
-#include "eps/task.h"
+#include "eps/operators/factories.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {
@@ -63,7 +63,7 @@ class SubsampledHadamard final : public LinearOperator {
   const Tensor signs_;  // likewise
 };
 
-Operator make(const Spec& spec, const Tensor& like, Rng& rng) {
+Operator make_hadamard(const Spec& spec, const Tensor& like, Rng& rng) {
   const double keep = spec.real("keep", 0, 1);
   check(is_power_of_two(like.size(2)) && is_power_of_two(like.size(3)),
         "hadamard: height and width must be powers of 2, got ",
@@ -82,7 +82,7 @@ EPS_OPERATOR(
      .example = "hadamard:keep=0.5",
      .fields = {{"keep", "0.25", "fraction of the coefficients that are measured"}},
      .strengths = {"keep"},
-     .make = make});
+     .make = make_hadamard});
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // Plain denoising: A = I.
-#include "eps/operators.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/isometry.h"
-#include "eps/task.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {

@@ -2,10 +2,10 @@
 // pixel.
 #include <cmath>
 
-#include "eps/kernels/kernels.h"
-#include "eps/operators.h"
+#include "eps/math/kernels/kernels.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
-#include "eps/task.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {

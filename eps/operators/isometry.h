@@ -1,7 +1,7 @@
 // Operators with A A' = g I (pooling, grey, identity): everything follows from apply and adjoint.
 #pragma once
 
-#include "eps/operator.h"
+#include "eps/operators/operator.h"
 
 namespace eps {
 

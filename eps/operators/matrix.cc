@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "eps/io/array.h"
-#include "eps/operators.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
-#include "eps/task.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {
@@ -80,7 +80,7 @@ class DenseMatrix final : public LinearOperator {
   Tensor ut_, s_, vt_;
 };
 
-Operator make(const Spec& spec, const Tensor& like, Rng& rng) {
+Operator make_matrix(const Spec& spec, const Tensor& like, Rng& rng) {
   const int64_t d = like.size(1) * like.size(2) * like.size(3);
   if (!spec.has("file")) {
     // Gaussian measurements, scaled so that E[A'A] = (rows / d) I.
@@ -98,7 +98,7 @@ EPS_OPERATOR(
      .fields = {{"file", "", ".npy or .safetensors; M x CHW, or N x M x CHW with one per image"},
                 {"rows", "64", "without a file: rows of a Gaussian matrix, drawn per image"}},
      .strengths = {"rows"},
-     .make = make,
+     .make = make_matrix,
      .measurement_dims = 2,
      // The measurement does not tell C, H, W: a row vector, unless the user gives the shape.
      .image_shape = [](const Spec& spec, const Shape& y) {

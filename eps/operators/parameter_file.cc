@@ -2,7 +2,7 @@
 #include "eps/operators/parameter_file.h"
 
 #include "eps/io/array.h"
-#include "eps/io/image.h"
+#include "eps/io/images/image.h"
 
 namespace eps {
 namespace {

@@ -1,7 +1,7 @@
 // Masks and kernels from files: arrays as they are, pictures by what they show.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

@@ -1,7 +1,7 @@
 // Different operators for different images of one batch: what an amortised network trains on.
 #pragma once
 
-#include "eps/operator.h"
+#include "eps/operators/operator.h"
 
 namespace eps {
 

@@ -1,9 +1,9 @@
 // Super-resolution: s x s average pooling.
 #include "eps/operators/pooling.h"
 
-#include "eps/kernels/kernels.h"
-#include "eps/operators.h"
-#include "eps/task.h"
+#include "eps/math/kernels/kernels.h"
+#include "eps/operators/factories.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {
@@ -21,7 +21,7 @@ void check_divides(int64_t factor, const Tensor& x) {
 
 int64_t factor_of(const Spec& spec) { return spec.integer("factor", 1, 1 << 20); }
 
-Operator make(const Spec& spec, const Tensor& like, Rng&) {
+Operator make_pooling(const Spec& spec, const Tensor& like, Rng&) {
   check_divides(factor_of(spec), like);
   return average_pool(factor_of(spec));
 }
@@ -31,7 +31,7 @@ EPS_OPERATOR({.name = "super_resolution",
               .example = "super_resolution:factor=4",
               .fields = {{"factor", "4", "block size; must divide height and width"}},
               .strengths = {"factor"},
-              .make = make,
+              .make = make_pooling,
               .image_shape = [](const Spec& spec, const Shape& y) {
                 check(y.size() == 4,
                       "super_resolution: a measurement is N x C x H x W, got ",

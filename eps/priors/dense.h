@@ -1,7 +1,7 @@
 // Linear maps as matrices, for small images: what exact priors and tests compute with.
 #pragma once
 
-#include "eps/core.h"
+#include "eps/base/core.h"
 
 namespace eps {
 

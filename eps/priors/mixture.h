@@ -1,8 +1,8 @@
 // Gaussian mixtures with dense covariances: every expectation that EPS needs, in closed form.
 #pragma once
 
-#include "eps/denoiser.h"
-#include "eps/random.h"
+#include "eps/base/random.h"
+#include "eps/diffusion/denoiser.h"
 
 namespace eps {
 

@@ -1,8 +1,8 @@
 // A stationary Gaussian prior, given by its power spectrum.
 #include "eps/priors/stationary.h"
 
-#include "eps/conjugate_gradients.h"
-#include "eps/spectrum.h"
+#include "eps/math/conjugate_gradients.h"
+#include "eps/math/spectrum.h"
 
 namespace eps {
 Stationary::Stationary(Tensor mean, Tensor spectrum)

@@ -1,8 +1,8 @@
 // A stationary Gaussian prior, given by its power spectrum: exact at image size.
 #pragma once
 
-#include "eps/denoiser.h"
-#include "eps/random.h"
+#include "eps/base/random.h"
+#include "eps/diffusion/denoiser.h"
 
 namespace eps {
 

@@ -1,0 +1,102 @@
+// Images per second of whole training steps, and where the time goes.
+//
+//   training_bench [batch] [precision] [steps]
+//
+// DDPM++ with 64 base channels, multipliers 1, 2, 2, 2 and 2 blocks, 64 x 64 images, EPS on the
+// paper's five tasks drawn per image; on a GPU if there is one. Each row is timed on its own, from
+// and to an idle device.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "eps/runtime/device.h"
+#include "eps/training/initial_network.h"
+
+namespace eps {
+namespace {
+
+double seconds_of(const Tensor& probe, int64_t rounds, const std::function<void()>& work) {
+  const auto wait = [&] { probe.sum().item<float>(); };
+  for (int64_t i = 0; i < 3; ++i) work();  // warm-up
+  wait();
+  const auto start = std::chrono::steady_clock::now();
+  for (int64_t i = 0; i < rounds; ++i) work();
+  wait();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
+         static_cast<double>(rounds);
+}
+
+void run(int64_t batch, const std::string& precision, int64_t steps) {
+  const at::Device device = parse_device("auto");
+  prepare_device(device);
+  Dataset data = read_dataset({"synthetic:size=64,count=1024"}, {});
+  data.to(device);
+  data.label_dim = 0;
+  const Tensor probe = at::zeros({1}, at::TensorOptions(device).dtype(at::kFloat));
+  std::printf("| what | ms | images/s |\n| --- | --- | --- |\n");
+  const auto row = [&](const std::string& what, const std::function<void()>& work) {
+    const double seconds = seconds_of(probe, steps, work);
+    std::printf("| %s | %.2f | %.0f |\n",
+                what.c_str(),
+                1e3 * seconds,
+                static_cast<double>(batch) / seconds);
+    std::fflush(stdout);
+  };
+  for (const char* preconditioning : {"edm", "anisotropic"}) {
+    training::TrainingConfig config;
+    config.tasks = {"all"};
+    config.batch = batch;
+    config.precision = precision;
+    config.preconditioning = preconditioning;
+    config = resolved(config);
+    const training::BatchSource source(data, batch_options(config), device);
+    Checkpoint start = training::initial_network(config, data);
+    start.network.to(device, at::kFloat);
+    const Preconditioning rule = start.preconditioning.on(device);
+    int64_t position = 0;
+    const std::string name = std::string(" (") + preconditioning + ")";
+    {
+      training::Trainer trainer(start, source, trainer_options(config));
+      row("whole step" + name, [&] { trainer.step(); });
+    }
+    {
+      training::TrainerOptions launched = trainer_options(config);
+      launched.graph = false;
+      training::Trainer trainer(start, source, launched);
+      row("whole step, not recorded" + name, [&] { trainer.step(); });
+    }
+    row("images, operators, noise, pivots" + name, [&] { source.draw(position += batch, batch); });
+    const training::TrainingBatch drawn = source.draw(0, batch);
+    row("scaling and target" + name, [&] {
+      const c10::NoGradGuard no_grad;
+      const PreconditionedQuery scaling(rule, drawn.query);
+      scaling.input();
+      scaling.target(drawn.x0);
+    });
+    if (std::string(preconditioning) == "anisotropic") continue;
+    nets::UNet network = start.network.clone();
+    const Tensor parameters = network.flatten();
+    network.compute_in(trainer_options(config).precision);
+    network.requires_grad(true);
+    const PreconditionedQuery scaling(rule, drawn.query);
+    const Tensor input = scaling.input();
+    const auto forward = [&] { return network.forward(input, scaling.noise_label()); };
+    row("network forward", [&] { forward(); });
+    row("network forward and backward", [&] { forward().sum().backward(); });
+    Adam adam(parameters, {});
+    const Tensor gradient = at::zeros_like(parameters), average = at::zeros_like(parameters);
+    row("Adam and average", [&] {
+      adam.step(gradient, 0);
+      average.lerp_(parameters, 0.5);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace eps
+
+int main(int argc, char** argv) {
+  eps::run(argc > 1 ? std::atoll(argv[1]) : 256,
+           argc > 2 ? argv[2] : "bfloat16",
+           argc > 3 ? std::atoll(argv[3]) : 20);
+}

@@ -1,0 +1,83 @@
+// The folder of an experiment's results.
+#include "eps/experiment/folder.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "eps/io/file.h"
+#include "eps/io/file_lock.h"
+
+namespace eps::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// What all cells of a folder share.
+Json protocol(const Experiment& e, const std::string& images_hash) {
+  return {{"title", e.title},
+          {"images", e.images},
+          {"samples", e.samples},
+          {"sigma_y", e.sigma_y},
+          {"seed", e.seed},
+          {"images_hash", images_hash}};
+}
+
+// Nothing but what another process has just begun with, or one that was killed left.
+void check_free(const std::string& path) {
+  if (!fs::exists(path)) return;
+  check(fs::is_directory(path), path, ": is a file; a folder is wanted");
+  for (const auto& entry : fs::directory_iterator(path)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = name == "lock" || name.starts_with("experiment.json");
+    // Everything else comes after experiment.json: it may have come since we looked.
+    check(ours || fs::exists(path + "/experiment.json"),
+          path,
+          ": holds ",
+          name,
+          ", and is no folder of an experiment; a new or an empty one is wanted");
+  }
+}
+
+void check_same(const std::string& path, const Json& wanted) {
+  const Json there = Json::parse(read_file(path + "/experiment.json"), nullptr, false);
+  check(there.is_object() && there.contains("protocol") && there["protocol"].is_object(),
+        path,
+        "/experiment.json: is not what eps bench writes");
+  for (const auto& [name, value] : wanted.items()) {
+    const Json own = there["protocol"].value(name, Json());
+    check(own == value || name != "images_hash",
+          path,
+          ": holds another experiment, of other images; name another folder with --out");
+    check(own == value,
+          path,
+          ": holds another experiment: its ",
+          name,
+          " is ",
+          own.dump(),
+          ", not ",
+          value.dump(),
+          "; name another folder with --out");
+  }
+}
+
+}  // namespace
+
+void open_experiment_folder(const std::string& path,
+                            const Experiment& experiment,
+                            const std::string& images_hash) {
+  const std::string file = path + "/experiment.json";
+  const Json wanted = protocol(experiment, images_hash);
+  // Before anything is made there: it may be anyone's.
+  if (!fs::exists(file)) check_free(path);
+  std::error_code error;
+  fs::create_directories(path, error);
+  check(!error, path, ": cannot be made: ", error.message());
+  const FileLock lock(path + "/lock", FileLock::IfHeld::wait);
+  if (fs::exists(file)) check_same(path, wanted);
+  remove_temporaries(path);
+  const Json json = {{"protocol", wanted}, {"experiment", Json::parse(to_json(experiment))}};
+  write_file_atomically(file, json.dump(2) + "\n");
+}
+
+}  // namespace eps::experiment

@@ -1,0 +1,19 @@
+// The two decoders behind parse_image(); each takes a file that begins as its format does.
+#pragma once
+
+#include "eps/base/core.h"
+
+namespace eps {
+
+constexpr std::string_view kPngSignature{"\x89PNG\r\n\x1a\n", 8};
+constexpr std::string_view kJpegSignature{"\xff\xd8\xff", 3};
+
+Tensor decode_png(std::string_view bytes, const std::string& name);
+Tensor decode_jpeg(std::string_view bytes, const std::string& name);
+
+// Error unless the image is allowed by kMaxImagePixels and `bytes` can hold it: no file of a format
+// packs more than `best_packing` pixels into a byte, so a larger claim is not worth any memory.
+void check_image_size(
+    int64_t width, int64_t height, size_t bytes, int64_t best_packing, const std::string& name);
+
+}  // namespace eps

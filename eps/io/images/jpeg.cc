@@ -1,0 +1,110 @@
+// The JPEG decoder: libjpeg, with limits on what a small hostile file can make it do.
+#include <csetjmp>
+#include <cstdio>
+// jpeglib.h needs FILE, and jerror.h needs jpeglib.h.
+// clang-format off
+#include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
+
+#include "eps/io/images/image.h"
+#include "eps/io/images/image_codecs.h"
+
+namespace eps {
+namespace {
+
+// Cameras and encoders write at most a dozen; each goes over the whole image.
+constexpr int kMaxScans = 64;
+
+// libjpeg reports an error by a jump back to setjmp(), as libpng does; see png.cc.
+class JpegReader {
+ public:
+  JpegReader(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {
+    jpeg_.err = jpeg_std_error(&errors_);
+    jpeg_.client_data = this;
+    errors_.error_exit = on_error;
+    errors_.emit_message = on_message;
+    progress_.progress_monitor = on_progress;
+  }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+  ~JpegReader() { jpeg_destroy_decompress(&jpeg_); }
+
+  Tensor read() {
+    require(read_header());
+    check(!jpeg_.arith_code, name_, ": arithmetic-coded JPEG is not read, only Huffman-coded");
+    check(jpeg_.num_components == 1 || jpeg_.num_components == 3,
+          name_,
+          ": the JPEG has ",
+          jpeg_.num_components,
+          " colour components (CMYK?), 1 or 3 are wanted");
+    const int64_t width = jpeg_.image_width, height = jpeg_.image_height;
+    // A block of 64 pixels takes at least one bit, and one component at least a quarter of them.
+    check_image_size(width, height, bytes_.size(), 4 * 8 * 64, name_);
+    const int64_t channels = jpeg_.num_components;
+    const Tensor pixels = at::empty({height, width, channels}, at::kByte);
+    require(read_rows(pixels.data_ptr<uint8_t>(), width * channels));
+    return pixels.permute({2, 0, 1}).contiguous();
+  }
+
+ private:
+  bool read_header() {
+    if (setjmp(on_failure_)) return false;
+    jpeg_create_decompress(&jpeg_);
+    jpeg_.progress = &progress_;
+    jpeg_mem_src(&jpeg_, reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size());
+    jpeg_read_header(&jpeg_, TRUE);
+    return true;
+  }
+
+  bool read_rows(uint8_t* pixels, int64_t stride) {
+    if (setjmp(on_failure_)) return false;
+    jpeg_.out_color_space = jpeg_.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_start_decompress(&jpeg_);
+    while (jpeg_.output_scanline < jpeg_.output_height) {
+      JSAMPROW row = pixels + jpeg_.output_scanline * stride;
+      jpeg_read_scanlines(&jpeg_, &row, 1);
+    }
+    jpeg_finish_decompress(&jpeg_);
+    return true;
+  }
+
+  void require(bool success) const {
+    check(success, name_, ": cannot decode the JPEG: ", message_);
+  }
+
+  [[noreturn]] static void on_error(j_common_ptr jpeg) {
+    auto* reader = static_cast<JpegReader*>(jpeg->client_data);
+    jpeg->err->format_message(jpeg, reader->message_);
+    std::longjmp(reader->on_failure_, 1);
+  }
+
+  // libjpeg warns, and invents pixels, where a file is truncated or corrupt: that is an error here.
+  // Stray bytes between two markers, which some cameras leave, change no pixel.
+  static void on_message(j_common_ptr jpeg, int level) {
+    if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA) on_error(jpeg);
+  }
+
+  static void on_progress(j_common_ptr jpeg) {
+    if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= kMaxScans) return;
+    auto* reader = static_cast<JpegReader*>(jpeg->client_data);
+    std::snprintf(reader->message_, sizeof(reader->message_), "more than %d scans", kMaxScans);
+    std::longjmp(reader->on_failure_, 1);
+  }
+
+  std::string_view bytes_;
+  const std::string& name_;
+  char message_[JMSG_LENGTH_MAX] = {};
+  std::jmp_buf on_failure_;
+  jpeg_error_mgr errors_{};
+  jpeg_progress_mgr progress_{};
+  jpeg_decompress_struct jpeg_{};
+};
+
+}  // namespace
+
+Tensor decode_jpeg(std::string_view bytes, const std::string& name) {
+  return JpegReader(bytes, name).read();
+}
+
+}  // namespace eps

@@ -1,0 +1,42 @@
+// A checkpoint in any format users have.
+#include "eps/io/torch/any_checkpoint.h"
+
+#include "eps/io/file.h"
+#include "eps/io/quote.h"
+#include "eps/io/torch/torch_file.h"
+
+namespace eps {
+namespace {
+
+// 8 bytes of header length, then the header, which is a JSON object.
+bool is_safetensors(std::string_view bytes) { return bytes.size() > 8 && bytes[8] == '{'; }
+
+}  // namespace
+
+Safetensors read_any_checkpoint(const std::string& path) {
+  const std::string bytes = read_file(path);
+  if (is_safetensors(bytes)) {
+    Safetensors checkpoint = parse_safetensors(bytes, path);
+    checkpoint.metadata.emplace("source", "safetensors");
+    return checkpoint;
+  }
+  TorchFile file = parse_torch_file(bytes, path);
+  return {std::move(file.tensors), {{"config", file.config}, {"source", file.kind}}};
+}
+
+Safetensors read_any_checkpoints(const std::vector<std::string>& paths) {
+  Safetensors merged;
+  std::map<std::string, std::string> origins;  // by tensor
+  for (const std::string& path : paths) {
+    Safetensors file = read_any_checkpoint(path);
+    for (auto& [name, tensor] : file.tensors) {
+      const auto& [known, is_new] = origins.emplace(name, path);
+      check(is_new, "tensor ", quote(name), " is both in ", known->second, " and in ", path);
+      merged.tensors[name] = std::move(tensor);
+    }
+    merged.metadata.merge(file.metadata);
+  }
+  return merged;
+}
+
+}  // namespace eps

@@ -1,0 +1,116 @@
+// What a method may ask.
+#include "eps/methods/oracle.h"
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include "eps/operators/partition.h"
+
+namespace eps {
+namespace {
+
+// An operator that counts the linear systems solved with it.
+class CountingOperator final : public LinearOperator {
+ public:
+  CountingOperator(Operator counted, Cost& cost) : counted_(std::move(counted)), cost_(cost) {}
+
+  Tensor apply(const Tensor& x) const override { return counted_->apply(x); }
+  Tensor adjoint(const Tensor& y) const override { return counted_->adjoint(y); }
+  Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
+    cost_.solves += r.size(0);
+    return counted_->ridge(r, lambda);
+  }
+  Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override {
+    cost_.solves += z.size(0);
+    return counted_->proximal(z, y, lambda);
+  }
+  Basis basis() const override { return counted_->basis(); }
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
+    return counted_->filter(x, f);
+  }
+  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+    return counted_->filter_diagonal(like, f);
+  }
+  Tensor picture(const Tensor& y) const override { return counted_->picture(y); }
+  Tensor measured(const Tensor& y) const override { return counted_->measured(y); }
+  std::map<std::string, Tensor> parameters() const override { return counted_->parameters(); }
+  int64_t batch() const override { return counted_->batch(); }
+
+ private:
+  const Operator counted_;
+  Cost& cost_;
+};
+
+}  // namespace
+
+Linearisation::Linearisation(Function denoise, const Tensor& x, int64_t chunk, Cost& cost)
+    : denoise_(std::move(denoise)), x_(x.detach()), chunk_(chunk), cost_(cost) {
+  if (chunk_ > 0 && chunk_ < x_.size(0)) {
+    mean_ = denoise_(x_, 0, x_.size(0));
+    return;
+  }
+  const c10::AutoGradMode gradients(true);
+  leaf_ = x_.detach().requires_grad_();
+  answer_ = denoise_(leaf_, 0, x_.size(0));
+  mean_ = answer_.detach();
+}
+
+Tensor Linearisation::vjp(const Tensor& v) const {
+  cost_.vjps += x_.size(0);
+  const c10::AutoGradMode gradients(true);
+  const auto product = [](const Tensor& answer, const Tensor& leaf, const Tensor& cotangent) {
+    return torch::autograd::grad({answer}, {leaf}, {cotangent}, /*retain_graph=*/true)[0];
+  };
+  if (answer_.defined()) return product(answer_, leaf_, v);
+  std::vector<Tensor> parts;
+  for (int64_t begin = 0; begin < x_.size(0); begin += chunk_) {
+    const int64_t end = std::min(begin + chunk_, x_.size(0));
+    const Tensor leaf = x_.slice(0, begin, end).detach().requires_grad_();
+    parts.push_back(product(denoise_(leaf, begin, end), leaf, v.slice(0, begin, end)));
+  }
+  return at::cat(parts);
+}
+
+Oracle::Oracle(const Denoiser& denoiser, const Problem& problem, int64_t vjp_batch)
+    : denoiser_(denoiser), operator_(problem.A), problem_(problem), vjp_batch_(vjp_batch) {
+  problem_.A = std::make_shared<CountingOperator>(operator_, cost_);
+}
+
+void Oracle::count_evaluations(int64_t images) {
+  cost_.evaluations += images;
+  if (on_evaluation) on_evaluation(images);
+}
+
+Tensor Oracle::ask(Query query) {
+  count_evaluations(query.x.size(0));
+  if (query.A) query.A = operator_;  // what the denoiser itself computes with A is its own affair
+  const auto dtype = query.x.scalar_type();
+  return denoiser_.mean(query).to(dtype);
+}
+
+Tensor Oracle::denoise(const Tensor& x, const Tensor& sigma) {
+  return ask({.x = x, .sigma = sigma, .labels = labels(x.size(0), 0, x.size(0))});
+}
+
+Tensor Oracle::labels(int64_t images, int64_t begin, int64_t end) const {
+  if (!problem_.labels.defined()) return {};
+  return problem_.labels.repeat({images / problem_.labels.size(0), 1}).slice(0, begin, end);
+}
+
+Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
+  const int64_t all = x.size(0);
+  count_evaluations(all);
+  const auto part = [this, sigma, all](const Tensor& images, int64_t begin, int64_t end) {
+    return denoiser_
+        .mean({.x = images,
+               .sigma = slice_sample(sigma, begin, end),
+               .labels = labels(all, begin, end)})
+        .to(images.scalar_type());
+  };
+  return Linearisation(part, x, vjp_batch_, cost_);
+}
+
+Tensor Oracle::posterior_mean(Input input, const Tensor& x_t, const Coefficients& c) {
+  return ask(make_query(denoiser_.shown(input), problem_, x_t, c));
+}
+
+}  // namespace eps

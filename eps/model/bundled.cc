@@ -1,0 +1,128 @@
+// The networks and images that come with eps, by name.
+#include "eps/model/bundled.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "eps/base/spec.h"
+
+namespace eps {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kSuffix = ".safetensors";
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;  // what cannot be looked at is not there
+  return fs::is_directory(path, ignored);
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// The folder of a file behind all links; empty if there is none.
+std::string real_folder_of(const char* path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path, nullptr), &std::free);
+  return real ? fs::path(real.get()).parent_path().string() : "";
+}
+
+// Those of the library and of the program.
+std::vector<std::string> own_folders() {
+  std::vector<std::string> folders;
+  Dl_info library = {};
+  if (::dladdr(reinterpret_cast<const void*>(&find_model), &library) != 0 && library.dli_fname)
+    folders.push_back(real_folder_of(library.dli_fname));
+  folders.push_back(real_folder_of("/proc/self/exe"));
+  std::erase(folders, "");
+  return folders;
+}
+
+bool looks_like_a_file(const std::string& name) {
+  if (name.find('/') != std::string::npos) return true;
+  const std::string suffix = fs::path(name).extension().string();
+  for (const char* known : {".safetensors", ".pkl", ".pt", ".pth", ".ckpt"})
+    if (suffix == known) return true;
+  return false;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// The first of the folders that has it; empty if none has.
+std::string look_for(const std::string& relative) {
+  for (const std::string& folder : model_folders())
+    if (const std::string path = folder + "/" + relative; exists(path)) return path;
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> model_folders() {
+  std::vector<std::string> folders;
+  const char* chosen = std::getenv("EPS_MODELS");
+  if (chosen && *chosen) {
+    check(is_folder(chosen), "EPS_MODELS: there is no folder ", chosen);
+    folders.push_back(chosen);
+  }
+  for (const fs::path own : own_folders())
+    // A source tree, from build/ and its folders; an installation, from bin/, lib/ and
+    // lib/<architecture>/.
+    for (const char* place :
+         {"models", "../models", "../../models", "../share/eps/models", "../../share/eps/models"}) {
+      const fs::path folder = (own / place).lexically_normal();
+      // One at the root of the file system, as containers have, is somebody else's.
+      if (folder.parent_path() == folder.root_path()) continue;
+      if (std::find(folders.begin(), folders.end(), folder) == folders.end())
+        folders.push_back(folder.string());
+    }
+  return folders;
+}
+
+std::vector<std::string> model_names() {
+  std::set<std::string> names;
+  for (const std::string& folder : model_folders()) {
+    std::error_code ignored;  // what is not there, or cannot be looked at, has none
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().extension() == kSuffix && entry.is_regular_file(ignored))
+        names.insert(entry.path().stem().string());
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string find_model(const std::string& name) {
+  if (exists(name) && !is_folder(name)) return name;
+  const std::vector<std::string> names = model_names();
+  const std::string stem = fs::path(name).stem().string();
+  check(!looks_like_a_file(name),
+        name,
+        is_folder(name) ? ": is a folder" : ": no such file",
+        std::find(names.begin(), names.end(), stem) == names.end()
+            ? ""
+            : "; one came with eps by the name of " + stem);
+  const std::string path = look_for(name + kSuffix);
+  if (!path.empty()) return path;
+  fail("unknown network \"",
+       name,
+       "\"",
+       suggestion(name, names),
+       names.empty() ? "; none came with eps" : "; there are: " + joined(names),
+       "; or give a file");
+}
+
+std::string find_in_models(const std::string& relative) {
+  const std::string path = look_for(relative);
+  check(!path.empty(), "no ", relative, " came with eps; looked in ", joined(model_folders()));
+  return path;
+}
+
+}  // namespace eps

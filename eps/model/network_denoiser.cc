@@ -1,0 +1,20 @@
+// A trained network as a denoiser.
+#include "eps/model/network_denoiser.h"
+
+namespace eps {
+
+NetworkDenoiser::NetworkDenoiser(const Checkpoint& checkpoint)
+    : network_(checkpoint.network),
+      preconditioning_(checkpoint.preconditioning.on(checkpoint.network.device())),
+      input_(checkpoint.input) {}
+
+Tensor NetworkDenoiser::mean(const Query& query) const {
+  return denoise(network_, preconditioning_, query);
+}
+
+Tensor NetworkDenoiser::levels(const Tensor& sigma) const {
+  const Tensor inside = at::where(sigma > 0, sigma.clamp(sigma_min(), sigma_max()), sigma);
+  return std::get<0>(at::unique_consecutive(rounded_sigma(preconditioning_, inside)));
+}
+
+}  // namespace eps

@@ -1,0 +1,120 @@
+// The coefficients of EDM, VP, VE and iDDPM as numbers.
+#include "eps/model/precondition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <tuple>
+
+namespace eps {
+namespace {
+
+using Kind = Preconditioning::Kind;
+
+double vp_sigma(const Preconditioning& p, double t) {
+  return std::sqrt(std::expm1(0.5 * p.beta_d * t * t + p.beta_min * t));
+}
+
+// t of sigma(t), the positive root of beta_d t^2 / 2 + beta_min t = ln(1 + sigma^2).
+Tensor vp_time(const Preconditioning& p, const Tensor& sigma) {
+  const Tensor log = at::log1p(sigma.square());
+  return (at::sqrt(log * (2 * p.beta_d) + p.beta_min * p.beta_min) - p.beta_min) / p.beta_d;
+}
+
+// Index of the table entry nearest to sigma, of sigma's shape.
+Tensor nearest_level(const Tensor& levels, const Tensor& sigma) {
+  return (sigma.reshape({-1, 1}) - levels).abs().argmin(1).reshape(sigma.sizes());
+}
+
+}  // namespace
+
+double Preconditioning::sigma_min() const {
+  if (kind == Kind::vp) return vp_sigma(*this, epsilon_t);
+  if (kind == Kind::iddpm) return iddpm_noise_levels(*this)[M - 1].item<double>();
+  return sigma_lower.value_or(kind == Kind::ve ? 0.02 : 0);
+}
+
+double Preconditioning::sigma_max() const {
+  if (kind == Kind::vp) return vp_sigma(*this, 1);
+  if (kind == Kind::iddpm) return iddpm_noise_levels(*this)[0].item<double>();
+  return sigma_upper.value_or(kind == Kind::ve ? 100 : std::numeric_limits<double>::infinity());
+}
+
+Preconditioning Preconditioning::on(at::Device device) const {
+  Preconditioning moved = *this;
+  if (spectrum.defined()) moved.spectrum = spectrum.to(device);
+  return moved;
+}
+
+bool Preconditioning::operator==(const Preconditioning& other) const {
+  const auto fields = [](const Preconditioning& p) {
+    return std::tie(p.kind,
+                    p.sigma_data,
+                    p.beta_d,
+                    p.beta_min,
+                    p.M,
+                    p.epsilon_t,
+                    p.C_1,
+                    p.C_2,
+                    p.sigma_lower,
+                    p.sigma_upper,
+                    p.prior_variance,
+                    p.scale_side,
+                    p.show_skip);
+  };
+  const bool same_spectrum = spectrum.defined() && other.spectrum.defined()
+                                 ? spectrum.equal(other.spectrum)
+                                 : spectrum.defined() == other.spectrum.defined();
+  return fields(*this) == fields(other) && same_spectrum;
+}
+
+Tensor iddpm_noise_levels(const Preconditioning& p) {
+  const auto alpha_bar = [&](int64_t j) {
+    const double fraction = static_cast<double>(j) / static_cast<double>(p.M);
+    const double sine = std::sin(std::numbers::pi / 2 * fraction / (p.C_2 + 1));
+    return sine * sine;
+  };
+  std::vector<double> u(static_cast<size_t>(p.M) + 1, 0.0);
+  for (int64_t j = p.M; j > 0; --j) {
+    const double next = u[static_cast<size_t>(j)];
+    const double ratio = std::max(alpha_bar(j - 1) / alpha_bar(j), p.C_1);
+    u[static_cast<size_t>(j - 1)] = std::sqrt((next * next + 1) / ratio - 1);
+  }
+  return at::tensor(u, at::kDouble);
+}
+
+Tensor rounded_sigma(const Preconditioning& p, const Tensor& sigma) {
+  if (p.kind != Kind::iddpm) return sigma;
+  const Tensor levels = iddpm_noise_levels(p).to(sigma.options());
+  return levels.take(nearest_level(levels, sigma));
+}
+
+PreconditioningCoefficients coefficients(const Preconditioning& p, const Tensor& given) {
+  const Tensor sigma = given.to(at::kFloat);
+  const Tensor variance = sigma.square();
+  const Tensor one = at::ones_like(sigma);
+  switch (p.kind) {
+    case Kind::vp: {
+      const auto last = static_cast<double>(p.M - 1);
+      return {one, -sigma, at::rsqrt(variance + 1), vp_time(p, sigma) * last};
+    }
+    case Kind::ve:
+      return {one, sigma, one, at::log(sigma * 0.5)};
+    case Kind::iddpm: {
+      const Tensor levels = iddpm_noise_levels(p).to(sigma.device(), at::kFloat);
+      const Tensor step = (p.M - 1) - nearest_level(levels, sigma);
+      return {one, -sigma, at::rsqrt(variance + 1), step.to(at::kFloat)};
+    }
+    case Kind::edm:
+    case Kind::anisotropic:
+      break;
+  }
+  const double data_variance = p.sigma_data * p.sigma_data;
+  const Tensor total = variance + data_variance;
+  return {data_variance / total,
+          sigma * p.sigma_data / at::sqrt(total),
+          at::rsqrt(total),
+          at::log(sigma) * 0.25};
+}
+
+}  // namespace eps

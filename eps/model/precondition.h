@@ -1,0 +1,127 @@
+// Preconditioning: the denoiser D around the network F (Karras et al. 2022, Table 1).
+//
+//   D(x) = c_skip x + c_out F(c_in x; c_noise)
+//
+// for x = x0 + noise. With EDM's and its forerunners' rules the coefficients are numbers that
+// depend on sigma alone. But the noise on a pivot is Sigma_star, tiny along what was measured and
+// sigma along what was not: `anisotropic` gives each eigendirection of A'A EDM's coefficients for
+// its own noise variance v and prior variance p,
+//
+//   c_skip = p / (v + p)    c_out = sqrt(v p / (v + p))    c_in = 1 / sqrt(v + p),
+//
+// and applies them as a filter. The coefficients and x are float32 whatever the network computes
+// in.
+#pragma once
+
+#include <limits>
+
+#include "eps/diffusion/query.h"
+#include "eps/nets/unet.h"
+
+namespace eps {
+
+struct Preconditioning {
+  enum class Kind { edm, vp, ve, iddpm, anisotropic };
+  Kind kind = Kind::edm;
+
+  double sigma_data = 0.5;  // edm, anisotropic
+  double beta_d = 19.9;     // vp: sigma(t)^2 = exp(beta_d t^2 / 2 + beta_min t) - 1
+  double beta_min = 0.1;    // vp
+  int64_t M = 1000;         // vp: c_noise = (M - 1) t; iddpm: entries of the table, less one
+  double epsilon_t = 1e-5;  // vp: the smallest t trained on
+  double C_1 = 0.001;       // iddpm
+  double C_2 = 0.008;       // iddpm
+  // edm, ve: the range where another than the usual is given.
+  std::optional<double> sigma_lower = {};
+  std::optional<double> sigma_upper = {};
+  // anisotropic: where p comes from. "constant": sigma_data^2. "spectrum": the data's power along
+  // the eigenspace. "geometric_mean" of the two.
+  std::string prior_variance = "constant";
+  Tensor spectrum = {};  // (H, W/2 + 1): E|x_hat(k)|^2 of the orthonormal rfft2, all channels alike
+  // Whether the side channels are multiplied by EDM's c_in(sigma) too (which hides them at high
+  // noise).
+  bool scale_side = false;
+  // anisotropic: whether the network is also shown c_skip x, the linear estimate that it corrects.
+  // c_skip x is no multiple of c_in x, and how they are related depends on an operator that the
+  // network does not see.
+  bool show_skip = false;
+
+  // The noise levels the network was made for; samplers keep their schedules inside.
+  double sigma_min() const;
+  double sigma_max() const;
+  Preconditioning on(at::Device device) const;
+  bool operator==(const Preconditioning& other) const;
+};
+
+// Float32, of the shape of sigma: one number, or one per image. For anisotropic, EDM's.
+struct PreconditioningCoefficients {
+  Tensor c_skip, c_out, c_in, c_noise;
+};
+PreconditioningCoefficients coefficients(const Preconditioning& preconditioning,
+                                         const Tensor& sigma);
+
+// The coefficients that go with one query.
+class PreconditionedQuery {
+ public:
+  PreconditionedQuery(const Preconditioning& preconditioning, const Query& query);
+  ~PreconditionedQuery();
+
+  // What the network is shown: c_in x, the side channels, and c_skip x where it is to be.
+  Tensor input() const;
+  const Tensor& noise_label() const { return noise_label_; }  // c_noise, (N or 1)
+  // c_skip x + c_out F
+  Tensor mean(const Tensor& answer) const;
+  // What F should answer: c_out^{-1} (x0 - c_skip x); 0 along directions without noise.
+  Tensor target(const Tensor& x0) const;
+  // The mean of c_out^2 over all directions, (N or 1, 1, 1, 1): the size of the error to expect.
+  Tensor mean_square_out() const;
+
+ private:
+  // A map of the noise and prior variances of an eigendirection to its coefficient.
+  using Rule = std::function<Tensor(const Tensor& v, const Tensor& p)>;
+  struct Part;
+  void make_parts(const Preconditioning& preconditioning, const Query& query);
+  Tensor filter(const Tensor& x, const Rule& rule) const;
+  Tensor skip() const;
+
+  Tensor x_, side_;
+  Tensor shown_skip_;  // c_skip x, if the network is shown it
+  bool scale_side_;
+  PreconditioningCoefficients c_;  // (N or 1, 1, 1, 1), or 0-dimensional on the CPU
+  Tensor noise_label_;
+  std::vector<Part> parts_;  // none: the coefficients are the numbers in c_
+};
+
+// The noise level a sampler should use in place of sigma: sigma itself, or for iddpm the nearest of
+// its noise levels. In the type of sigma.
+Tensor rounded_sigma(const Preconditioning& preconditioning, const Tensor& sigma);
+
+// The M + 1 noise levels of iddpm, u_0 > ... > u_M = 0 (Nichol and Dhariwal 2021). Float64.
+Tensor iddpm_noise_levels(const Preconditioning& preconditioning);
+
+// E|x_hat(k)|^2 of images (N, C, H, W) in [-1, 1], averaged over images and channels: (H, W/2 + 1),
+// float32. Taken about 0, as sigma_data is.
+Tensor power_spectrum(const Tensor& images);
+
+// E[x0 | query], float32 (N, img_channels, H, W), for sigma of one element or of N. With a
+// generator the network is in training mode.
+Tensor denoise(const nets::UNet& network,
+               const Preconditioning& preconditioning,
+               const Query& query,
+               const Tensor& augment_labels = {},
+               const at::Generator& training = {});
+
+// The same under isotropic noise; what the network is told beside x and sigma may be left out.
+struct Conditioning {
+  Tensor labels = {};           // (N, label_dim); an unconditional network ignores them
+  Tensor side = {};             // (N, C', H, W): the further channels it takes
+  Tensor augment_labels = {};   // (N, augment_dim)
+  at::Generator training = {};  // given: training mode, with dropout drawn from it
+};
+Tensor denoise(const nets::UNet& network,
+               const Preconditioning& preconditioning,
+               const Tensor& x,
+               const Tensor& sigma,
+               const Conditioning& conditioning = {});
+
+}  // namespace eps

@@ -1,0 +1,231 @@
+// The coefficients that go with one query, and the denoiser they make of a network.
+#include "eps/math/spectrum.h"
+#include "eps/model/precondition.h"
+#include "eps/operators/partition.h"
+
+namespace eps {
+
+// The prior variances of the range and of the null space of A, where all rows of A are alike: the
+// mean of the data's power over the first, from one row, and what is left over the second.
+struct EigenspacePower {
+  Tensor range, null;
+};
+EigenspacePower eigenspace_power(const LinearOperator& A, const Tensor& x, const Tensor& spectrum) {
+  const Tensor image = at::zeros({1, x.size(1), x.size(2), x.size(3)}, x.options());
+  const Tensor y = at::zeros(A.apply(image).sizes(), x.options());
+  const auto rank = static_cast<double>(y.numel()), all = static_cast<double>(image.numel());
+  y.view(-1).slice(0, 0, 1).fill_(1);
+  const Tensor row = A.adjoint(y);
+  const Tensor range = (row * filter_spectrum(row, spectrum)).sum() / row.square().sum();
+  const Tensor total = spectral_mean(spectrum, x.size(3)).reshape({});
+  return {range, (total * all - range * rank) / std::max(all - rank, 1.0)};
+}
+
+// The prior variance p along the eigendirections of A'A, in the layout of the eigenvalues e.
+class PriorVariance {
+ public:
+  // Without an operator: along frequencies.
+  PriorVariance(const Preconditioning& p, const LinearOperator* A, const Tensor& x)
+      : constant_(p.sigma_data * p.sigma_data), source_(p.prior_variance) {
+    if (source_ == "constant") return;
+    check(p.spectrum.defined(),
+          "preconditioning: prior_variance=",
+          p.prior_variance,
+          " wants the spectrum of the data");
+    check(p.spectrum.size(0) == x.size(2) && p.spectrum.size(1) == x.size(3) / 2 + 1,
+          "preconditioning: the spectrum of the data is that of images of ",
+          p.spectrum.size(0),
+          " x ",
+          2 * (p.spectrum.size(1) - 1),
+          " pixels, got ",
+          x.size(2),
+          " x ",
+          x.size(3));
+    spectrum_ = p.spectrum.to(x.options());
+    basis_ = A ? A->basis() : Basis::fourier;
+    total_ = spectral_mean(spectrum_, x.size(3)).reshape({});
+    if (basis_ == Basis::isometry) power_ = eigenspace_power(*A, x, spectrum_);
+  }
+
+  Tensor at(const Tensor& e) const {
+    if (source_ == "constant") return scalar(constant_);
+    const Tensor power = power_along(e).clamp_min(1e-8);
+    return source_ == "spectrum" ? power : (power * constant_).sqrt();
+  }
+
+ private:
+  Tensor power_along(const Tensor& e) const {
+    if (basis_ == Basis::fourier) return spectrum_;
+    if (basis_ == Basis::isometry) return at::where(e > 0, power_.range, power_.null);
+    return total_;
+  }
+
+  double constant_;
+  std::string source_;
+  Basis basis_ = Basis::none;
+  Tensor spectrum_, total_;
+  EigenspacePower power_;
+};
+
+// The images of one operator: their places in the batch, their noise, and the prior's variance.
+struct PreconditionedQuery::Part {
+  Operator A;  // none: isotropic noise
+  int64_t begin, end;
+  Tensor level, noise;  // squares of sigma and sigma_y
+  PriorVariance p;
+
+  // The rule as a map of eigenvalues.
+  LinearOperator::EigenvalueMap gain(const Rule& rule) const {
+    return [this, &rule](const Tensor& e) {
+      return rule(pivot_variance(e, per_sample(level, e), per_sample(noise, e)), p.at(e));
+    };
+  }
+  Tensor isotropic_gain(const Rule& rule, const Tensor& x) const {
+    return rule(per_sample(level, x), p.at({}));
+  }
+};
+
+PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning, const Query& query)
+    : x_(query.x.to(at::kFloat)), side_(query.side), scale_side_(preconditioning.scale_side) {
+  const Tensor& sigma = query.sigma;
+  check(sigma.numel() == 1 || sigma.numel() == x_.size(0),
+        "denoise: one sigma or one per image is wanted, got ",
+        to_string(sigma.sizes()),
+        " for ",
+        x_.size(0),
+        " images");
+  // One noise level on the CPU stays there: as scalars its coefficients meet a GPU's images without
+  // the synchronisation that copying them would be.
+  const bool host_scalar = sigma.numel() == 1 && sigma.device().is_cpu();
+  c_ = coefficients(preconditioning,
+                    host_scalar ? sigma.reshape({}) : sigma.to(x_.device()).reshape({-1, 1, 1, 1}));
+  noise_label_ =
+      host_scalar ? at::full({1}, c_.c_noise.item<float>(), x_.options()) : c_.c_noise.flatten();
+  if (preconditioning.kind == Preconditioning::Kind::anisotropic)
+    make_parts(preconditioning, query);
+  if (preconditioning.show_skip) shown_skip_ = skip();
+}
+
+PreconditionedQuery::~PreconditionedQuery() = default;
+
+void PreconditionedQuery::make_parts(const Preconditioning& preconditioning, const Query& query) {
+  const Tensor level = query.sigma.to(at::kFloat).square();
+  if (!query.A) {
+    // With a constant p all directions are alike, and EDM's numbers are the answer.
+    if (preconditioning.prior_variance == "constant") return;
+    parts_.push_back(
+        {nullptr, 0, x_.size(0), level, {}, PriorVariance(preconditioning, nullptr, x_)});
+    return;
+  }
+  const Tensor noise = query.sigma_y.to(at::kFloat).square();
+  for (const auto& [A, begin, end] : parts_of(query.A, x_.size(0))) {
+    check(A->basis() != Basis::none,
+          "preconditioning: anisotropic wants an operator whose A'A is diagonal in a fast basis; "
+          "this one's is not");
+    parts_.push_back({A,
+                      begin,
+                      end,
+                      slice_sample(level, begin, end),
+                      slice_sample(noise, begin, end),
+                      PriorVariance(preconditioning, A.get(), x_.slice(0, begin, end))});
+  }
+}
+
+Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {
+  std::vector<Tensor> all;
+  for (const Part& part : parts_) {
+    const Tensor own = x.slice(0, part.begin, part.end);
+    all.push_back(part.A ? part.A->filter(own, part.gain(rule))
+                         : filter_spectrum(own, part.isotropic_gain(rule, own)));
+  }
+  return all.size() == 1 ? all[0] : at::cat(all);
+}
+
+Tensor PreconditionedQuery::input() const {
+  const auto c_in = [](const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); };
+  std::vector<Tensor> shown = {parts_.empty() ? x_ * c_.c_in : filter(x_, c_in)};
+  if (side_.defined()) {
+    const Tensor side = side_.to(x_.options());
+    shown.push_back(scale_side_ ? side * c_.c_in : side);
+  }
+  if (shown_skip_.defined()) shown.push_back(shown_skip_);
+  return shown.size() == 1 ? shown[0] : at::cat(shown, 1);
+}
+
+Tensor PreconditionedQuery::skip() const {
+  const auto c_skip = [](const Tensor& v, const Tensor& p) { return p / (v + p); };
+  return parts_.empty() ? x_ * c_.c_skip : filter(x_, c_skip);
+}
+
+Tensor PreconditionedQuery::mean(const Tensor& answer) const {
+  const auto c_out = [](const Tensor& v, const Tensor& p) { return (v * p / (v + p)).sqrt(); };
+  return (shown_skip_.defined() ? shown_skip_ : skip()) +
+         (parts_.empty() ? answer * c_.c_out : filter(answer, c_out));
+}
+
+Tensor PreconditionedQuery::target(const Tensor& x0) const {
+  const Tensor clean = x0.to(at::kFloat);
+  if (parts_.empty()) return (clean - x_ * c_.c_skip) / c_.c_out;
+  // (x0 - c_skip x) / c_out = (v x0 - p (x - x0)) / sqrt(v p (v + p)), which at v = 0 is 0/0.
+  const auto of_clean = [](const Tensor& v, const Tensor& p) { return (v / (p * (v + p))).sqrt(); };
+  const auto of_noise = [](const Tensor& v, const Tensor& p) {
+    return at::logical_not(v == 0) * (p / ((v + (v == 0)) * (v + p))).sqrt();
+  };
+  return filter(clean, of_clean) - filter(x_ - clean, of_noise);
+}
+
+Tensor PreconditionedQuery::mean_square_out() const {
+  if (parts_.empty()) return c_.c_out.square();
+  const Rule square_out = [](const Tensor& v, const Tensor& p) { return v * p / (v + p); };
+  std::vector<Tensor> all;
+  for (const Part& part : parts_) {
+    const Tensor own = x_.slice(0, part.begin, part.end);
+    const Tensor diagonal = part.A
+                                ? part.A->filter_diagonal(own, part.gain(square_out))
+                                : spectral_mean(part.isotropic_gain(square_out, own), own.size(3));
+    all.push_back(diagonal.expand_as(own).mean({1, 2, 3}, true));
+  }
+  return at::cat(all);
+}
+
+Tensor power_spectrum(const Tensor& images) {
+  check(images.dim() == 4 && images.size(0) > 0,
+        "power_spectrum: wanted images N x C x H x W, got ",
+        to_string(images.sizes()));
+  const Tensor coefficients = at::fft_rfft2(images.to(at::kFloat), c10::nullopt, {-2, -1}, "ortho");
+  return at::real(coefficients * coefficients.conj()).mean(at::IntArrayRef({0, 1}));
+}
+
+Tensor denoise(const nets::UNet& network,
+               const Preconditioning& preconditioning,
+               const Query& query,
+               const Tensor& augment_labels,
+               const at::Generator& training) {
+  const nets::UNetConfig& config = network.config();
+  check(query.x.dim() == 4 && query.x.size(1) == config.img_channels,
+        "denoise: x must be N x ",
+        config.img_channels,
+        " x H x W, got ",
+        to_string(query.x.sizes()));
+  const PreconditionedQuery scaling(preconditioning, query);
+  const Tensor answer = network.forward(scaling.input(),
+                                        scaling.noise_label(),
+                                        config.label_dim > 0 ? query.labels : Tensor(),
+                                        augment_labels,
+                                        training);
+  return scaling.mean(answer.slice(1, 0, config.img_channels));
+}
+
+Tensor denoise(const nets::UNet& network,
+               const Preconditioning& preconditioning,
+               const Tensor& x,
+               const Tensor& sigma,
+               const Conditioning& conditioning) {
+  Query query{x, sigma};
+  query.side = conditioning.side;
+  query.labels = conditioning.labels;
+  return denoise(
+      network, preconditioning, query, conditioning.augment_labels, conditioning.training);
+}
+
+}  // namespace eps

@@ -1,0 +1,26 @@
+// HTML and SVG as text: everything from outside escaped, every element closed.
+#pragma once
+
+#include "eps/base/core.h"
+
+namespace eps::report {
+
+// Text between tags or inside an attribute's quotes.
+std::string escape_markup(std::string_view text);
+
+using Attributes = std::vector<std::pair<std::string, std::string>>;  // values are escaped here
+
+// <name key="value">content</name>; the content is markup already.
+std::string element(const std::string& name,
+                    const Attributes& attributes,
+                    const std::string& content);
+// <name key="value"/>
+std::string element(const std::string& name, const Attributes& attributes);
+
+// A quiet sentence of explanation; nothing if it is empty. Markup already.
+std::string key(const std::string& sentence);
+
+// RFC 4648, with padding.
+std::string base64(std::string_view bytes);
+
+}  // namespace eps::report

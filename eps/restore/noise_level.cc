@@ -1,0 +1,47 @@
+// The measurement noise sigma_y, estimated from the measurement itself.
+#include "eps/restore/noise_level.h"
+
+namespace eps {
+namespace {
+
+// f(a, b, c, d) of all 2 x 2 neighbours a b / c d, which overlap: a sparse mask has few of them.
+template <class Function>
+Tensor of_neighbours(const Tensor& image, const Function& f) {
+  const auto part = [&](int64_t row, int64_t column) {
+    return image.slice(2, row, image.size(2) - 1 + row)
+        .slice(3, column, image.size(3) - 1 + column);
+  };
+  return f(part(0, 0), part(0, 1), part(1, 0), part(1, 1));
+}
+
+}  // namespace
+
+double robust_noise_level(const Tensor& y, const Tensor& measured) {
+  constexpr int64_t kFewest = 30;     // the standard error is then about a fifth
+  constexpr double kNormal = 0.6745;  // median of |n| for n ~ N(0, 1)
+  check(y.dim() == 4,
+        "noise level: an image-like measurement, N x C x H x W, is wanted, got ",
+        to_string(y.sizes()),
+        "; state the noise instead");
+  Tensor detail = of_neighbours(
+      y.to(at::kDouble), [](const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
+        return (a - b - c + d) / 2;
+      });
+  if (measured.defined()) {
+    const Tensor all =
+        of_neighbours(measured.expand_as(y) != 0,
+                      [](const Tensor& a, const Tensor& b, const Tensor& c, const Tensor& d) {
+                        return a & b & c & d;
+                      });
+    detail = detail.masked_select(all);
+  }
+  check(detail.numel() >= kFewest,
+        "too few neighbouring measurements to estimate the noise: ",
+        detail.numel(),
+        " times 2 x 2, at least ",
+        kFewest,
+        " are wanted; state it instead");
+  return detail.abs().median().item<double>() / kNormal;
+}
+
+}  // namespace eps

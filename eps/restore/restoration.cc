@@ -1,0 +1,187 @@
+// One measurement restored.
+#include "eps/restore/restoration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "eps/io/array.h"
+#include "eps/metrics/calibration.h"
+#include "eps/metrics/consistency.h"
+
+namespace eps {
+namespace {
+
+constexpr double kLevel = 0.9;
+
+// What the streams of random numbers are for.
+enum Purpose : uint64_t { kSample, kColour };
+
+// The 95% quantiles of Student's t with 1, 2, ..., 17 degrees of freedom.
+constexpr std::array<double, 17> kStudent = {6.3138,
+                                             2.9200,
+                                             2.3534,
+                                             2.1318,
+                                             2.0150,
+                                             1.9432,
+                                             1.8946,
+                                             1.8595,
+                                             1.8331,
+                                             1.8125,
+                                             1.7959,
+                                             1.7823,
+                                             1.7709,
+                                             1.7613,
+                                             1.7531,
+                                             1.7459,
+                                             1.7396};
+
+// The truth is one more draw from the law of the samples: a predictive interval.
+Interval predictive_interval(const Tensor& mean, const Tensor& deviation, int64_t samples) {
+  const auto S = static_cast<double>(samples);
+  const Tensor reach =
+      kStudent[static_cast<size_t>(samples - 2)] * std::sqrt(1 + 1 / S) * deviation;
+  return {(mean - reach).clamp(-1, 1), (mean + reach).clamp(-1, 1)};
+}
+
+// As a denoiser of so many channels is asked. The noise of the measurement is that of the mean of
+// all channels; what is added has no part in that mean, and makes the noise of each independent.
+Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
+  Problem problem = grey;
+  problem.y = grey.y.repeat_interleave(channels, 1);
+  problem.sigma_y = grey.sigma_y * noise_factor(grey, channels);
+  const Tensor noise =
+      Rng(derive_seed(seed, kColour)).normal(problem.y.sizes().vec(), problem.y.options());
+  const Tensor colour = problem.sigma_y.item<double>() * (noise - noise.mean(1, true));
+  problem.y = problem.y + problem.A->measured(colour);
+  return problem;
+}
+
+// All of them, (S, C, H, W), drawn batch by batch.
+Tensor draw(const MethodChoice& choice,
+            const Denoiser& denoiser,
+            const Problem& problem,
+            const RestorationOptions& o,
+            Cost& cost) {
+  Shape shape = problem.A->picture(problem.y).sizes().vec();
+  std::vector<Tensor> parts;
+  for (int64_t begin = 0; begin < o.samples; begin += o.batch) {
+    std::vector<uint64_t> streams;
+    for (int64_t k = begin; k < std::min(begin + o.batch, o.samples); ++k)
+      streams.push_back(static_cast<uint64_t>(k));
+    shape[0] = static_cast<int64_t>(streams.size());
+    Rng rng(derive_seed(o.seed, kSample), streams);
+    const Samples drawn =
+        sample_posterior(choice, denoiser, problem, shape, rng, {.on_evaluation = o.on_evaluation});
+    parts.push_back(drawn.images);
+    cost += drawn.cost;
+  }
+  return at::cat(parts);
+}
+
+}  // namespace
+
+std::string interval_kind(int64_t samples) {
+  if (samples < 2) return "none";
+  return samples < samples_for_level(kLevel) ? "student_t" : "quantiles";
+}
+
+Restoration summarise(const Tensor& samples) {
+  Restoration result;
+  result.samples = samples.to(at::kCPU, at::kDouble);
+  result.mean = result.samples.mean(0);
+  const int64_t S = samples.size(0);
+  if (interval_kind(S) == "none") return result;
+  result.deviation = result.samples.std(0);
+  const Interval interval = interval_kind(S) == "quantiles"
+                                ? central_interval(result.samples, kLevel)
+                                : predictive_interval(result.mean, result.deviation, S);
+  result.low = interval.low;
+  result.high = interval.high;
+  return result;
+}
+
+Restoration restore(const MethodChoice& choice,
+                    const Denoiser& denoiser,
+                    const Problem& problem,
+                    const RestorationOptions& options) {
+  check(problem.y.size(0) == 1,
+        "restore: one measurement is wanted, got a batch of ",
+        problem.y.size(0));
+  const auto start = std::chrono::steady_clock::now();
+  const int64_t measurements =
+      problem.A->measured(at::ones_like(problem.y)).count_nonzero().item<int64_t>();
+  check(measurements > 0, "restore: nothing is measured");
+  Cost cost;
+  const bool grey = noise_factor(problem, options.channels) != 1;
+  Tensor samples = draw(choice,
+                        denoiser,
+                        grey ? in_colour(problem, options.channels, options.seed) : problem,
+                        options,
+                        cost);
+  require_finite(samples, "restore: the samples");
+  samples = (grey ? samples.mean(1, true) : samples).clamp(-1, 1);
+  Restoration result = summarise(samples);
+  result.chi2 = chi_square(problem, samples).mean().item<double>();
+  result.measurements = measurements;
+  result.cost = cost;
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+double likely_noise_level(const MethodChoice& choice,
+                          const Denoiser& denoiser,
+                          Problem problem,
+                          const Range& range,
+                          const RestorationOptions& options) {
+  constexpr double kSteep = -2, kFlat = -0.3;  // slopes: of samples that stay as they are, and the
+                                               // least that is trusted
+  check(range.low > 0 && range.high >= range.low,
+        "noise level: a range above 0 is wanted, got ",
+        range.low,
+        "..",
+        range.high);
+  const double least = std::log(range.low), most = std::log(range.high);
+  double place = std::clamp(std::log(problem.sigma_y.item<double>()), least, most);
+  double slope = kSteep, before = 0, misfit_before = 0;
+  for (int round = 0; round < kNoiseRounds; ++round) {
+    problem.sigma_y = scalar(std::exp(place));
+    const double misfit = std::log(restore(choice, denoiser, problem, options).chi2);
+    if (round > 0 && place != before)
+      slope = std::clamp((misfit - misfit_before) / (place - before), kSteep, kFlat);
+    before = place;
+    misfit_before = misfit;
+    place = std::clamp(place - misfit / slope, least, most);
+    if (std::abs(place - before) < 0.01) break;
+  }
+  return std::exp(place);
+}
+
+double noise_factor(const Problem& problem, int64_t channels) {
+  const bool grey = channels > 1 && problem.A->picture(problem.y).size(1) == 1;
+  return grey ? std::sqrt(static_cast<double>(channels)) : 1;
+}
+
+MethodChoice method_for(Input network, double sigma_y, int64_t steps) {
+  // No lower than EDM's own grid, no higher than the method's.
+  const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
+  return choose_method(
+      fmt::format("{}:sigma_min={:g}", to_string(method_input(network)), last), "", steps);
+}
+
+std::string misfit_words(double chi2, int64_t measurements, bool estimated) {
+  const double deviation = std::sqrt(2 / static_cast<double>(measurements));
+  if (std::abs(chi2 - 1) <= 5 * deviation || (chi2 >= 0.8 && chi2 <= 1.25)) return "";
+  const std::string than = estimated ? "estimated" : "stated";
+  return chi2 > 1
+             ? "the samples do not explain the measurement: its noise is larger than " + than +
+                   ", or the operator is not the one that made it"
+             : "the samples explain the measurement better than such noise allows: the noise is "
+               "smaller than " +
+                   than + ", some of it was removed, or the steps are too few";
+}
+
+}  // namespace eps

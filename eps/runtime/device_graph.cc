@@ -1,0 +1,38 @@
+// CUDA graphs through libtorch.
+#include "eps/runtime/device_graph.h"
+
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+namespace eps {
+
+struct DeviceGraph::Recording {
+  at::cuda::CUDAGraph graph;
+};
+
+bool DeviceGraph::available(at::Device device) { return device.is_cuda(); }
+
+DeviceGraph::DeviceGraph(const std::function<void()>& work)
+    : recording_(std::make_unique<Recording>()) {
+  constexpr int kWarmUp = 3;
+  const auto current = c10::cuda::getCurrentCUDAStream();
+  // CUDA records no default stream.
+  const auto side = c10::cuda::getStreamFromPool();
+  current.synchronize();
+  {
+    const c10::cuda::CUDAStreamGuard guard(side);
+    for (int i = 0; i < kWarmUp; ++i) work();
+    side.synchronize();
+    recording_->graph.capture_begin();
+    work();
+    recording_->graph.capture_end();
+  }
+  side.synchronize();
+}
+
+DeviceGraph::~DeviceGraph() = default;
+
+void DeviceGraph::replay() const { recording_->graph.replay(); }
+
+}  // namespace eps

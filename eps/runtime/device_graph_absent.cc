@@ -1,0 +1,18 @@
+// A library built without a CUDA compiler: work is launched piece by piece.
+#include "eps/runtime/device_graph.h"
+
+namespace eps {
+
+struct DeviceGraph::Recording {};
+
+bool DeviceGraph::available(at::Device) { return false; }
+
+DeviceGraph::DeviceGraph(const std::function<void()>&) {
+  fail("device graph: this library was built without CUDA");
+}
+
+DeviceGraph::~DeviceGraph() = default;
+
+void DeviceGraph::replay() const {}
+
+}  // namespace eps

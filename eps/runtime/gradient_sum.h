@@ -1,0 +1,69 @@
+// Gradients summed over ranks while the backward pass is still running.
+#pragma once
+
+#include <exception>
+#include <mutex>
+
+#include "eps/runtime/distributed.h"
+
+namespace torch::autograd {
+struct Node;
+}
+
+namespace eps {
+
+// Parameter i's .grad is a view into `gradient`, one flat contiguous tensor, and stays one: zero
+// it, do not reset it. The views lie in the order of `parameters`, that of the forward pass, so
+// gradients arrive roughly from last to first; a bucket is a slice of `gradient`, counted from its
+// end. With one rank nothing happens.
+class GradientSum {
+ public:
+  GradientSum(const Ranks& ranks,
+              const std::vector<Tensor>& parameters,
+              const Tensor& gradient,
+              int64_t bucket_bytes = 4 << 20);
+  ~GradientSum();
+  GradientSum(const GradientSum&) = delete;
+  GradientSum& operator=(const GradientSum&) = delete;
+
+  // Before the last backward pass of a step: each bucket is then sent when its gradients are in.
+  void arm();
+  // After it: sends the buckets of parameters that took no part and waits for all. Then `gradient`
+  // is the sum over ranks.
+  void finish();
+
+  int64_t buckets() const { return static_cast<int64_t>(buckets_.size()); }
+  // How many buckets the last backward pass sent by itself.
+  int64_t sent_early() const { return sent_early_; }
+
+ private:
+  struct Bucket {
+    Tensor slice;
+    int64_t parameters = 0;
+    int64_t awaited = 0;  // gradients not yet in
+  };
+  struct Hook {
+    std::shared_ptr<torch::autograd::Node> accumulator;  // kept, or the hook would go with it
+    uintptr_t key = 0;
+    size_t bucket = 0;
+    bool awaited = false;
+  };
+
+  void make_buckets(const Tensor& gradient, int64_t bucket_bytes);
+  void add_hook(size_t parameter);
+  void arrived(size_t parameter) noexcept;
+  void send_next();
+
+  const Ranks ranks_;
+  std::vector<Tensor> parameters_, views_;
+  std::vector<Bucket> buckets_;  // the last parameters' first: the order in which they are sent
+  std::vector<Hook> hooks_;      // one per parameter
+  // Backward passes on a GPU call hooks from a thread of their own.
+  std::mutex mutex_;
+  bool armed_ = false;
+  std::exception_ptr failure_;
+  std::vector<Ranks::Pending> sent_;
+  int64_t sent_early_ = 0;
+};
+
+}  // namespace eps

@@ -1,0 +1,166 @@
+// Batches to train on.
+#include "eps/training/batch_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "eps/diffusion/bridge.h"
+#include "eps/diffusion/schedule.h"
+#include "eps/io/images/image.h"
+#include "eps/operators/partition.h"
+
+namespace eps::training {
+namespace {
+
+// What each stream of random numbers is for.
+enum Purpose : uint64_t { kOrder, kTask, kOperator, kNoise };
+
+// To a GPU without waiting for it.
+Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
+  const Tensor host = at::tensor(numbers, at::kLong);
+  return device.is_cpu() ? host : host.pin_memory().to(device, /*non_blocking=*/true);
+}
+
+}  // namespace
+
+// Images sorted by task.
+struct BatchSource::Drawn {
+  std::vector<uint64_t> positions;
+  std::vector<int64_t> counts;  // images of each task
+  Tensor x0;                    // float32
+  Tensor labels;
+  Rng rng;
+};
+
+BatchSource::BatchSource(const Dataset& data, const BatchOptions& options, at::Device device)
+    : data_(data),
+      options_(options),
+      device_(device),
+      shuffle_(data.size(), derive_seed(options.seed, kOrder)) {
+  check(options.tasks.empty() == (options.input == Input::prior),
+        "training: the input ",
+        to_string(options.input),
+        options.tasks.empty() ? " wants a task" : " takes no task");
+  for (const auto& task : options.tasks) draws_.push_back(parse_operator(task));
+}
+
+BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const {
+  const std::vector<int64_t> images = shuffle_.at(first, count);
+  std::vector<uint64_t> positions(static_cast<size_t>(count));
+  std::iota(positions.begin(), positions.end(), static_cast<uint64_t>(first));
+  const size_t tasks = std::max<size_t>(draws_.size(), 1);
+  const Tensor pick = (Rng(derive_seed(options_.seed, kTask), positions).uniform({count}) *
+                       static_cast<double>(tasks))
+                          .floor();
+  const double* task = pick.data_ptr<double>();
+  std::vector<size_t> order(positions.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(
+      order.begin(), order.end(), [&](size_t a, size_t b) { return task[a] < task[b]; });
+  Drawn drawn{.positions = {},
+              .counts = std::vector<int64_t>(tasks),
+              .x0 = {},
+              .labels = {},
+              .rng = Rng(0)};
+  std::vector<int64_t> sorted;
+  for (const size_t i : order) {
+    drawn.positions.push_back(positions[i]);
+    sorted.push_back(images[i]);
+    ++drawn.counts[static_cast<size_t>(task[i])];
+  }
+  drawn.rng = Rng::on_device(
+      device_,
+      derive_seed(options_.seed, kNoise, device_.is_cpu() ? 0 : static_cast<uint64_t>(first)),
+      drawn.positions);
+  const Tensor index = upload(sorted, data_.images.device());
+  Tensor chosen = data_.images.index_select(0, index);
+  if (chosen.device() != device_) chosen = chosen.pin_memory().to(device_, /*non_blocking=*/true);
+  drawn.x0 = chosen.scalar_type() == at::kByte ? from_uint8(chosen) : chosen.to(at::kFloat);
+  const Tensor mirrored = drawn.rng.uniform({count, 1, 1, 1}).to(device_) < 0.5;
+  if (options_.flip) drawn.x0 = at::where(mirrored, drawn.x0.flip({3}), drawn.x0);
+  if (data_.label_dim > 0) {
+    const Tensor labels = data_.labels.index_select(0, index).to(device_);
+    drawn.labels = labels.dim() == 1 ? at::one_hot(labels, data_.label_dim).to(at::kFloat) : labels;
+  }
+  return drawn;
+}
+
+Operator BatchSource::draw_operator(const Drawn& drawn, int64_t first) const {
+  std::vector<std::pair<Operator, int64_t>> parts;
+  int64_t begin = 0;
+  for (size_t task = 0; task < draws_.size(); ++task) {
+    const int64_t count = drawn.counts[task];
+    if (count == 0) continue;
+    const uint64_t index =
+        device_.is_cpu() ? 0 : static_cast<uint64_t>(first) * draws_.size() + task;
+    Rng rng =
+        Rng::on_device(device_,
+                       derive_seed(options_.seed, kOperator, index),
+                       {drawn.positions.begin() + begin, drawn.positions.begin() + begin + count});
+    parts.emplace_back(draws_[task](drawn.x0.slice(0, begin, begin + count), rng), count);
+    begin += count;
+  }
+  if (parts.size() == 1) return parts[0].first;
+  return std::make_shared<Partition>(parts, drawn.x0);
+}
+
+Problem BatchSource::pose(Drawn& drawn, int64_t first) const {
+  Problem problem;
+  if (options_.input != Input::prior) {
+    const Range& range = options_.sigma_y;
+    const Tensor sigma_y = range.low == range.high
+                               ? scalar(range.low)
+                               : draw_in(range, drawn.x0, drawn.rng).to(drawn.x0.options());
+    problem = observe(draw_operator(drawn, first), drawn.x0, sigma_y, drawn.rng);
+  }
+  problem.labels = drawn.labels;
+  return problem;
+}
+
+BatchSource::Posed BatchSource::pose(int64_t first, int64_t count) const {
+  const c10::NoGradGuard no_grad;
+  Drawn drawn = draw_images(first, count);
+  const Problem problem = pose(drawn, first);
+  return {problem, drawn.x0};
+}
+
+TrainingBatch BatchSource::finish(Drawn& drawn,
+                                  int64_t first,
+                                  const std::function<Tensor(Rng&)>& draw_sigma) const {
+  const Tensor& x0 = drawn.x0;
+  const Tensor sigma = draw_sigma(drawn.rng).to(x0.options());
+  const Tensor n = drawn.rng.normal(x0.sizes().vec(), x0.options());
+  const Problem problem = pose(drawn, first);
+  const Input input = options_.input;
+  const Tensor x_t = is_bridge(input)
+                         ? on_bridge(bridge_of(input), x0, problem.A->picture(problem.y), sigma, n)
+                         : x0 + sigma * n;
+  return {make_query(input, problem, x_t, edm().at(sigma)), x0};
+}
+
+double BatchSource::sigma_max() const {
+  return is_bridge(options_.input) ? bridge_of(options_.input).sigma_max()
+                                   : std::numeric_limits<double>::infinity();
+}
+
+TrainingBatch BatchSource::draw(int64_t first, int64_t count) const {
+  const c10::NoGradGuard no_grad;
+  Drawn drawn = draw_images(first, count);
+  return finish(drawn, first, [&](Rng& rng) {
+    if (is_bridge(options_.input))
+      return bridge_of(options_.input).sigma(1 - rng.uniform({count, 1, 1, 1}));
+    return (rng.normal({count, 1, 1, 1}) * options_.p_std + options_.p_mean).exp();
+  });
+}
+
+TrainingBatch BatchSource::draw_in_band(int64_t first, int64_t count, const Range& sigma) const {
+  const c10::NoGradGuard no_grad;
+  Drawn drawn = draw_images(first, count);
+  const Range logs{std::log(std::min(sigma.low, sigma_max())),
+                   std::log(std::min(sigma.high, sigma_max()))};
+  return finish(drawn, first, [&](Rng& rng) { return draw_in(logs, drawn.x0, rng).exp(); });
+}
+
+}  // namespace eps::training

@@ -1,0 +1,198 @@
+// The configuration of a training run: JSON, checks, and what follows from it.
+#include "eps/training/config.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace eps::training {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The paper's five (Sec. 4.1).
+const std::vector<std::string> kAllTasks = {"random_inpainting",
+                                            "box_inpainting",
+                                            "super_resolution_4x",
+                                            "gaussian_deblurring",
+                                            "motion_deblurring"};
+
+void check_one_of(const char* field, const std::string& value, std::vector<std::string> known) {
+  for (const auto& name : known)
+    if (name == value) return;
+  std::string list;
+  for (const auto& name : known) list += (list.empty() ? "" : ", ") + name;
+  fail("training: ", field, " must be one of ", list, "; got \"", value, "\"");
+}
+
+void check_at_least(const char* field, double value, double least) {
+  check(value >= least && std::isfinite(value),
+        "training: ",
+        field,
+        " must be at least ",
+        least,
+        ", got ",
+        value);
+}
+
+Range sigma_y_range(const TrainingConfig& config) {
+  return Spec::parse("training:sigma_y=" + config.sigma_y).range("sigma_y", 0, 1000);
+}
+
+at::ScalarType precision_of(const TrainingConfig& config) {
+  if (config.precision == "bfloat16") return at::kBFloat16;
+  return config.precision == "float16" ? at::kHalf : at::kFloat;
+}
+
+}  // namespace
+
+std::string to_json(const TrainingConfig& config) {
+  Json json;
+  for_each_field(
+      config, [&](const char* name, const auto& value, const char*, bool) { json[name] = value; });
+  return json.dump(2);
+}
+
+TrainingConfig parse_training_config(const std::string& text,
+                                     const std::string& source,
+                                     TrainingConfig config) {
+  Json json = Json::parse(text, nullptr, false);
+  check(json.is_object(), source, ": not a JSON object");
+  std::vector<std::string> names;
+  for_each_field(config, [&](const char* name, auto& value, const char*, bool) {
+    names.push_back(name);
+    const auto found = json.find(name);
+    if (found == json.end()) return;
+    try {
+      value = found->get<std::decay_t<decltype(value)>>();
+    } catch (const Json::exception&) {
+      fail(source, ": ", name, " has a value of the wrong type: ", found->dump());
+    }
+    json.erase(name);
+  });
+  if (!json.empty()) {
+    const std::string unknown = json.begin().key();
+    fail(source, ": unknown field \"", unknown, "\"", suggestion(unknown, names));
+  }
+  return config;
+}
+
+TrainingConfig resolved(TrainingConfig c) {
+  check_one_of("fit", c.fit, {"crop", "resize"});
+  if (c.start.empty()) {
+    if (c.preset.empty()) c.preset = "small";
+    check_one_of("preset", c.preset, {"tiny", "small", "ffhq64", "imagenet64"});
+    if (c.arch.empty()) c.arch = c.preset == "imagenet64" ? "adm" : "ddpmpp";
+    check_one_of("arch", c.arch, {"ddpmpp", "adm"});
+    if (c.preconditioning == "auto") c.preconditioning = "edm";
+  } else {
+    check(c.arch.empty() && c.preset.empty() && c.dropout < 0,
+          "training: arch, preset and dropout belong to a network from scratch; this one is ",
+          c.start);
+  }
+  check(
+      (c.preset != "ffhq64" || c.arch == "ddpmpp") && (c.preset != "imagenet64" || c.arch == "adm"),
+      "training: the preset ",
+      c.preset,
+      " is no ",
+      c.arch);
+  check_one_of("preconditioning", c.preconditioning, {"auto", "edm", "anisotropic"});
+  check(!c.show_skip || c.preconditioning != "edm",
+        "training: show_skip wants preconditioning=anisotropic, got edm");
+  check_one_of("prior_variance", c.prior_variance, {"constant", "spectrum", "geometric_mean"});
+  check_one_of("loss", c.loss, {"network", "image"});
+  check_one_of("precision", c.precision, {"float32", "bfloat16", "float16"});
+  const Input input = parse_input(c.input);
+  check(input != Input::prior || c.tasks.empty(), "training: the input prior takes no task");
+  check(input == Input::prior || !c.tasks.empty(),
+        "training: the input ",
+        c.input,
+        " wants a task; see eps list tasks");
+  if (c.tasks == std::vector<std::string>{"all"}) c.tasks = kAllTasks;
+  for (const auto& task : c.tasks) find_task(task);
+  const Range sigma_y = sigma_y_range(c);
+  check((input != Input::pivot_sigma && input != Input::eps_precision) || sigma_y.low > 0,
+        "training: the input ",
+        c.input,
+        " shows logarithms of variances, which want sigma_y > 0; got ",
+        c.sigma_y);
+  check(!c.data.empty(), "training: no data");
+  check_at_least("images", static_cast<double>(c.images), 1);
+  check_at_least("batch", static_cast<double>(c.batch), 1);
+  for (const auto& [name, value] : {std::pair{"holdout", c.holdout},
+                                    {"size", c.size},
+                                    {"micro_batch", c.micro_batch},
+                                    {"seed", c.seed},
+                                    {"log_every", c.log_every},
+                                    {"validate_every", c.validate_every},
+                                    {"save_every", c.save_every},
+                                    {"keep_every", c.keep_every},
+                                    {"preview_every", c.preview_every},
+                                    {"preview_images", c.preview_images}})
+    check_at_least(name, static_cast<double>(value), 0);
+  for (const auto& [name, value] : {std::pair{"p_std", c.p_std},
+                                    {"learning_rate", c.learning_rate},
+                                    {"rampup", c.rampup},
+                                    {"beta1", c.beta1},
+                                    {"beta2", c.beta2},
+                                    {"adam_epsilon", c.adam_epsilon},
+                                    {"ema_halflife", c.ema_halflife},
+                                    {"ema_rampup", c.ema_rampup},
+                                    {"loss_scaling", c.loss_scaling}})
+    check_at_least(name, value, 0);
+  check(c.loss_scaling > 0, "training: loss_scaling must be > 0, got ", c.loss_scaling);
+  check(std::isfinite(c.p_mean), "training: p_mean must be a number, got ", c.p_mean);
+  check_at_least("validation_images", static_cast<double>(c.validation_images), 1);
+  check(c.beta1 < 1 && c.beta2 < 1, "training: beta1 and beta2 must be below 1");
+  check(c.dropout < 1, "training: dropout must be below 1, got ", c.dropout);
+  const auto part = [&](int64_t given, int64_t parts) {
+    return given > 0 ? given : std::max<int64_t>(c.images / parts, 1);
+  };
+  c.log_every = part(c.log_every, 100);
+  c.validate_every = part(c.validate_every, 10);
+  c.save_every = part(c.save_every, 20);
+  c.preview_every = part(c.preview_every, 10);
+  return c;
+}
+
+void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted) {
+  const Json after = Json::parse(to_json(wanted));
+  for_each_field(stored, [&](const char* name, const auto& value, const char*, bool free) {
+    const Json before = value;
+    check(free || before == after[name],
+          "training: ",
+          name,
+          " is ",
+          before.dump(),
+          " in the run and cannot become ",
+          after[name].dump(),
+          " when it is resumed");
+  });
+}
+
+BatchOptions batch_options(const TrainingConfig& config) {
+  BatchOptions options{.input = parse_input(config.input),
+                       .tasks = {},
+                       .sigma_y = sigma_y_range(config),
+                       .p_mean = config.p_mean,
+                       .p_std = config.p_std,
+                       .flip = config.flip,
+                       .seed = static_cast<uint64_t>(config.seed)};
+  for (const auto& task : config.tasks) options.tasks.push_back(find_task(task).train);
+  return options;
+}
+
+TrainerOptions trainer_options(const TrainingConfig& config) {
+  return {.batch = config.batch,
+          .micro_batch = config.micro_batch,
+          .learning_rate = config.learning_rate,
+          .rampup = config.rampup,
+          .adam = {config.beta1, config.beta2, config.adam_epsilon},
+          .ema_halflife = config.ema_halflife,
+          .ema_rampup = config.ema_rampup,
+          .loss_on_image = config.loss == "image",
+          .precision = precision_of(config),
+          .loss_scaling = config.loss_scaling,
+          .graph = config.graph};
+}
+
+}  // namespace eps::training

@@ -1,0 +1,145 @@
+// Everything a training run is told, by flag or in a file, and kept with the run.
+#pragma once
+
+#include "eps/data/dataset.h"
+#include "eps/training/trainer.h"
+
+namespace eps::training {
+
+struct TrainingConfig {
+  std::vector<std::string> data = {"synthetic"};
+  std::vector<std::string> validation = {};
+  int64_t holdout = 0;
+  int64_t size = 0;
+  std::string fit = "crop";
+  bool flip = true;
+  bool strict = false;
+
+  std::string input = "eps";
+  std::vector<std::string> tasks = {};
+  std::string sigma_y = "0.05";
+
+  std::string start = {};
+  std::string arch = {};
+  std::string preset = {};
+  double dropout = -1;
+  std::string preconditioning = "auto";
+  std::string prior_variance = "geometric_mean";
+  bool scale_side = false;
+  bool show_skip = false;
+  std::string loss = "network";
+
+  double p_mean = -1.2;
+  double p_std = 1.2;
+  int64_t images = 1000000;
+  int64_t batch = 256;
+  int64_t micro_batch = 0;
+  double learning_rate = 1e-4;
+  double rampup = 2e6;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double adam_epsilon = 1e-8;
+  double ema_halflife = 5e5;
+  double ema_rampup = 0.05;
+  std::string precision = "float32";
+  double loss_scaling = 1;
+  bool graph = true;
+  int64_t seed = 0;
+  std::string device = "auto";
+
+  int64_t log_every = 0;
+  int64_t validate_every = 0;
+  int64_t validation_images = 512;
+  int64_t save_every = 0;
+  int64_t keep_every = 0;
+  int64_t preview_every = 0;
+  int64_t preview_images = 8;
+};
+
+// One row per field: visit(name, member, help, may it be changed when a run is resumed). Flags, the
+// config file and the stored config all come from this list.
+template <class Config, class Visit>
+void for_each_field(Config& c, Visit&& visit) {
+  visit(
+      "data", c.data, "EDM zips, folders of images, or synthetic[:...]; several are one set", true);
+  visit("validation", c.validation, "Held-out images, likewise", true);
+  visit(
+      "holdout", c.holdout, "Without validation: this many of the last images are held out", false);
+  visit("size", c.size, "Side of the images in pixels; 0: as they are", false);
+  visit("fit", c.fit, "How images get that size: crop or resize", false);
+  visit("flip", c.flip, "Mirror half of the images", false);
+  visit("strict", c.strict, "Stop at an image that cannot be read instead of skipping it", true);
+  visit(
+      "input",
+      c.input,
+      "What the network sees: prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or i2sb",
+      false);
+  visit("tasks", c.tasks, "Tasks or operator specs; several: one network for all", false);
+  visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
+  visit("start", c.start, "Network to start from: a name of eps list models, or a file", false);
+  visit("arch", c.arch, "From scratch: ddpmpp (the default) or adm", false);
+  visit("preset", c.preset, "Its size: tiny, small (the default), ffhq64 or imagenet64", false);
+  visit("dropout", c.dropout, "Dropout of a network from scratch; below 0: the preset's", false);
+  visit("preconditioning",
+        c.preconditioning,
+        "edm, anisotropic, or auto: the start's own, edm from scratch",
+        false);
+  visit("prior_variance",
+        c.prior_variance,
+        "For anisotropic: constant, spectrum (of the data) or geometric_mean",
+        false);
+  visit("scale_side", c.scale_side, "Multiply the side channels by c_in, too", false);
+  visit("show_skip",
+        c.show_skip,
+        "For anisotropic: show the network c_skip x, which it corrects, too",
+        false);
+  visit("loss",
+        c.loss,
+        "Error measured on the network's answer or the image: network or image",
+        false);
+  visit("p_mean", c.p_mean, "Mean of ln sigma; indi and i2sb draw t uniformly instead", false);
+  visit("p_std", c.p_std, "Standard deviation of ln sigma", false);
+  visit("images", c.images, "Images to train on", true);
+  visit("batch", c.batch, "Images a step, over all processes", false);
+  visit("micro_batch", c.micro_batch, "Images a pass; 0: a process's whole share", true);
+  visit("learning_rate", c.learning_rate, "Learning rate after the ramp", false);
+  visit("rampup", c.rampup, "Images over which the learning rate rises from 0", false);
+  visit("beta1", c.beta1, "Adam's beta1", false);
+  visit("beta2", c.beta2, "Adam's beta2", false);
+  visit("adam_epsilon", c.adam_epsilon, "Adam's epsilon", false);
+  visit("ema_halflife", c.ema_halflife, "Half-life of the averaged weights in images", false);
+  visit(
+      "ema_rampup", c.ema_rampup, "Limits it to this part of the images seen; 0: no limit", false);
+  visit("precision", c.precision, "Arithmetic of the network: float32, bfloat16 or float16", false);
+  visit("loss_scaling", c.loss_scaling, "Factor on the loss, for float16", false);
+  visit("graph", c.graph, "On one GPU: record the network's passes and replay them", true);
+  visit("seed", c.seed, "Seed of everything random", false);
+  visit("device", c.device, "auto, cpu, cuda or cuda:K", true);
+  visit("log_every", c.log_every, "Images between lines of the log; 0: a hundred in all", true);
+  visit("validate_every", c.validate_every, "Images between validations; 0: ten in all", true);
+  visit("validation_images", c.validation_images, "Held-out images a validation looks at", true);
+  visit("save_every", c.save_every, "Images between checkpoints; 0: twenty in all", true);
+  visit("keep_every",
+        c.keep_every,
+        "Images between networks kept for good as network-<images>.safetensors; 0: none",
+        true);
+  visit("preview_every", c.preview_every, "Images between preview pictures; 0: ten in all", true);
+  visit("preview_images", c.preview_images, "Images in a preview; 0: none", true);
+}
+
+std::string to_json(const TrainingConfig& config);
+// The fields that the text gives replace those of `defaults`; an unknown one, or one of the wrong
+// type, is an Error that names it. `source` is for messages.
+TrainingConfig parse_training_config(const std::string& json,
+                                     const std::string& source,
+                                     TrainingConfig defaults = {});
+
+// Fills in what 0 stands for, and throws an Error that names the first field that makes no sense.
+TrainingConfig resolved(TrainingConfig config);
+// Error if a field differs that a resumed run may not change.
+void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted);
+
+BatchOptions batch_options(const TrainingConfig& config);
+TrainerOptions trainer_options(const TrainingConfig& config);
+
+}  // namespace eps::training

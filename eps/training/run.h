@@ -1,0 +1,23 @@
+// A training run from its configuration to its last checkpoint.
+#pragma once
+
+#include "eps/training/config.h"
+
+namespace eps::training {
+
+// What the caller wants to hear of, on the first rank; each may be left out.
+struct TrainingHooks {
+  std::function<void(int64_t seen, int64_t total)> progress = {};  // at the start and every step
+  std::function<void(const std::string&)> say = {};
+  std::function<bool()> stop = {};  // asked now and then: true ends the run after a checkpoint
+};
+
+// In a new folder.
+void train(const TrainingConfig& config, const std::string& directory, const TrainingHooks& hooks);
+
+// Goes on from the newest checkpoint. `change` turns the stored configuration into the wanted one.
+void resume_training(const std::string& directory,
+                     const std::function<TrainingConfig(const TrainingConfig&)>& change,
+                     const TrainingHooks& hooks);
+
+}  // namespace eps::training

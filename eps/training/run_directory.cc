@@ -1,0 +1,115 @@
+// The folder of a training run.
+#include "eps/training/run_directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "eps/io/file.h"
+
+namespace eps::training {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kConfig = "config.json", kLog = "log.jsonl", kNetwork = "network.safetensors";
+
+}  // namespace
+
+void RunDirectory::check_free(const std::string& path) {
+  if (!fs::exists(path)) return;
+  check(fs::is_directory(path), path, ": exists and is no folder");
+  check(fs::is_empty(path),
+        path,
+        ": exists and is not empty; choose another folder, or go on with eps train --resume ",
+        path);
+}
+
+RunDirectory RunDirectory::create(const std::string& path, const std::string& config) {
+  check_free(path);
+  std::error_code error;
+  fs::create_directories(path, error);
+  check(!error, path, ": cannot be made: ", error.message());
+  RunDirectory run(path);
+  run.write_config(config);
+  return run;
+}
+
+RunDirectory RunDirectory::open(const std::string& path) {
+  check(fs::is_regular_file(path + "/" + kConfig),
+        path,
+        ": no training run there: it has no ",
+        kConfig);
+  return RunDirectory(path);
+}
+
+std::string RunDirectory::config() const { return read_file(file(kConfig)); }
+
+void RunDirectory::write_config(const std::string& config) const {
+  write_file_atomically(file(kConfig), config + "\n");
+}
+
+void RunDirectory::log(const std::string& line) const {
+  std::ofstream out(file(kLog), std::ios::app);
+  out << line << '\n' << std::flush;
+  check(out.good(), file(kLog), ": cannot be written to");
+}
+
+void RunDirectory::rewind_log(int64_t images) const {
+  if (!fs::exists(file(kLog))) return;
+  std::istringstream lines(read_file(file(kLog)));
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_object() && json.value("images", int64_t{0}) <= images) kept += line + '\n';
+  }
+  write_file_atomically(file(kLog), kept);
+}
+
+std::string RunDirectory::state_file(int64_t images) const {
+  return file(fmt::format("state-{:012d}.safetensors", images));
+}
+
+std::vector<int64_t> RunDirectory::saved() const {
+  std::vector<int64_t> images;
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    int64_t number = 0;
+    const std::string name = entry.path().filename();
+    if (std::sscanf(name.c_str(), "state-%ld.safetensors", &number) == 1 &&
+        entry.path() == fs::path(state_file(number)))
+      images.push_back(number);
+  }
+  std::sort(images.rbegin(), images.rend());
+  return images;
+}
+
+void RunDirectory::sweep() const { remove_temporaries(path_); }
+
+void RunDirectory::save(int64_t images,
+                        const Safetensors& state,
+                        const Safetensors& average) const {
+  write_safetensors(state_file(images), state);
+  write_safetensors(file(kNetwork), average);
+  const std::vector<int64_t> all = saved();
+  for (size_t i = 2; i < all.size(); ++i) fs::remove(state_file(all[i]));
+}
+
+std::optional<RunDirectory::State> RunDirectory::newest_state(
+    const std::function<void(const std::string&)>& report) const {
+  const std::vector<int64_t> all = saved();
+  if (all.empty()) return std::nullopt;
+  for (const int64_t images : all) {
+    try {
+      return State{images, state_file(images), read_safetensors(state_file(images))};
+    } catch (const Error& error) {
+      if (report) report(std::string(error.what()) + "; taking the state before it");
+    }
+  }
+  fail(path_, ": none of its states can be read");
+}
+
+}  // namespace eps::training

@@ -1,0 +1,58 @@
+// The folder of a training run: what is in it, and how it survives a crash.
+//
+//   config.json                     the resolved configuration
+//   log.jsonl                       one JSON object a line
+//   state-<images>.safetensors      what training goes on from; the last two are kept
+//   network.safetensors             the averaged weights, for use
+//   network-<images>.safetensors    the same at some times of the run, if the configuration says so
+//   preview-<images>.png            restorations
+//
+// Every file but the log is replaced in one step, after its bytes have reached the disk.
+#pragma once
+
+#include <optional>
+
+#include "eps/model/checkpoint.h"
+
+namespace eps::training {
+
+class RunDirectory {
+ public:
+  explicit RunDirectory(std::string path) : path_(std::move(path)) {}
+  // A new one, which must not exist yet or be empty; or one with a run in it.
+  static void check_free(const std::string& path);
+  static RunDirectory create(const std::string& path, const std::string& config);
+  static RunDirectory open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string config() const;
+  void write_config(const std::string& config) const;
+
+  void log(const std::string& line) const;
+  // Removes what a save left that was cut short.
+  void sweep() const;
+  // Drops the lines of steps after `images`, which will be done again, and a last line that was
+  // cut.
+  void rewind_log(int64_t images) const;
+
+  // Writes the state and the averaged network; then removes states older than the last two.
+  void save(int64_t images, const Safetensors& state, const Safetensors& average) const;
+
+  // The newest state that can be read; nothing if none was saved. One that cannot be read is
+  // reported, and the one before it taken; if none can be, an Error.
+  struct State {
+    int64_t images = 0;
+    std::string name;
+    Safetensors file;
+  };
+  std::optional<State> newest_state(const std::function<void(const std::string&)>& report) const;
+
+ private:
+  std::vector<int64_t> saved() const;  // images of the states, newest first
+  std::string state_file(int64_t images) const;
+
+  std::string path_;
+};
+
+}  // namespace eps::training

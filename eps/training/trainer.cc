@@ -1,0 +1,279 @@
+// Training a network.
+#include "eps/training/trainer.h"
+
+#include <nlohmann/json.hpp>
+
+namespace eps::training {
+namespace {
+
+constexpr uint64_t kDropout = 100;  // a purpose of its own, see derive_seed()
+
+const std::string kAverage = "ema.", kAdamMean = "adam.mean.", kAdamSquare = "adam.square.";
+
+// A copy of the network that trains: float32 on its device, in the given arithmetic.
+nets::UNet trainable(const Checkpoint& start, at::ScalarType precision) {
+  nets::UNet network = start.network.clone();
+  network.to(network.device(), at::kFloat);
+  network.compute_in(precision);
+  network.requires_grad(true);
+  return network;
+}
+
+nets::UNet averaging(const nets::UNet& network) {
+  nets::UNet average = network.clone();
+  average.compute_in(at::kFloat);
+  return average;
+}
+
+}  // namespace
+
+Trainer::Trainer(const Checkpoint& start,
+                 const BatchSource& source,
+                 const TrainerOptions& options,
+                 const Ranks& ranks)
+    : source_(source),
+      options_(options),
+      ranks_(ranks),
+      start_(start),
+      network_(trainable(start, options.precision)),
+      average_(averaging(network_)),
+      parameters_(network_.flatten()),
+      averages_(average_.flatten()),
+      gradient_(at::zeros_like(parameters_)),
+      adam_(parameters_, options.adam),
+      sums_(network_.device()),
+      dropout_(at::globalContext().defaultGenerator(network_.device()).clone()) {
+  check(options.batch % ranks.size() == 0,
+        "training: a batch of ",
+        options.batch,
+        " cannot be shared equally by ",
+        ranks.size(),
+        " processes");
+  start_.preconditioning = start.preconditioning.on(network_.device());
+  const std::vector<Tensor> gradients = network_.split(gradient_);
+  std::vector<Tensor> parameters;
+  for (const auto& [name, tensor] : network_.parameters()) {
+    tensor.mutable_grad() = gradients[parameters.size()];
+    parameters.push_back(tensor);
+  }
+  follow_first_rank();
+  gradient_sum_.emplace(ranks_, parameters, gradient_);
+}
+
+Tensor Trainer::answer(const Pass& pass) const {
+  return network_.forward(pass.input, pass.noise_label, pass.labels, {}, dropout_)
+      .slice(1, 0, network_.config().img_channels);
+}
+
+Tensor Trainer::loss_on_answer(const Pass& pass) const {
+  return (answer(pass) - pass.target).square().mean({1, 2, 3});
+}
+
+void Trainer::backward(const Tensor& loss, int64_t pixels) const {
+  // EDM's scale: the sum over pixels, the mean over the images of all ranks.
+  const double scale =
+      static_cast<double>(pixels) * options_.loss_scaling / static_cast<double>(options_.batch);
+  (loss.sum() * scale).backward();
+}
+
+bool Trainer::can_record() const {
+  const nets::UNetConfig& config = network_.config();
+  return options_.graph && DeviceGraph::available(network_.device()) && ranks_.size() == 1 &&
+         config.dropout == 0 && config.label_dropout == 0 && !options_.loss_on_image;
+}
+
+Tensor Trainer::replay(const Pass& pass) {
+  if (!graph_) {
+    recorded_ = {pass.input.clone(),
+                 pass.noise_label.clone(),
+                 pass.labels.defined() ? pass.labels.clone() : Tensor(),
+                 pass.target.clone()};
+    const int64_t pixels = pass.target[0].numel();
+    graph_ = std::make_unique<DeviceGraph>([&] {
+      const Tensor loss = loss_on_answer(recorded_);
+      recorded_loss_ = loss.detach();
+      backward(loss, pixels);
+    });
+    gradient_.zero_();  // of what the recording left; this is the first pass of a run
+  }
+  recorded_.input.copy_(pass.input);
+  recorded_.noise_label.copy_(pass.noise_label);
+  recorded_.target.copy_(pass.target);
+  if (pass.labels.defined()) recorded_.labels.copy_(pass.labels);
+  graph_->replay();
+  return recorded_loss_;
+}
+
+void Trainer::accumulate(int64_t first, int64_t count) {
+  const TrainingBatch batch = source_.draw(first, count);
+  const PreconditionedQuery scaling(start_.preconditioning, batch.query);
+  const int64_t pixels = batch.x0[0].numel();
+  Pass pass{scaling.input(),
+            scaling.noise_label(),
+            network_.config().label_dim > 0 ? batch.query.labels : Tensor(),
+            {}};
+  Tensor loss;
+  if (options_.loss_on_image) {
+    const Tensor error = scaling.mean(answer(pass)) - batch.x0;
+    // 0 where nothing is left to learn: all of the image measured, and without noise.
+    const Tensor expected = scaling.mean_square_out().clamp_min(1e-8);
+    loss = (error * expected.rsqrt()).square().mean({1, 2, 3});
+    backward(loss, pixels);
+  } else {
+    pass.target = scaling.target(batch.x0);
+    const bool fits = !graph_ || recorded_.input.sizes() == pass.input.sizes();
+    if (can_record() && fits) {
+      loss = replay(pass);
+    } else {
+      loss = loss_on_answer(pass);
+      backward(loss, pixels);
+    }
+  }
+  sums_.add(batch.query.sigma, loss);
+}
+
+void Trainer::step() {
+  const int64_t share = options_.batch / ranks_.size();
+  const int64_t begin = images_seen_ + ranks_.rank() * share, end = begin + share;
+  const int64_t pass = options_.micro_batch > 0 ? std::min(options_.micro_batch, share) : share;
+  gradient_.zero_();
+  dropout_.set_current_seed(
+      derive_seed(source_.options().seed, kDropout, static_cast<uint64_t>(begin)));
+  for (int64_t first = begin; first < end; first += pass) {
+    if (first + pass >= end) gradient_sum_->arm();
+    accumulate(first, std::min(pass, end - first));
+  }
+  gradient_sum_->finish();
+  gradient_.nan_to_num_(0.0, 1e5, -1e5);
+  adam_.step(gradient_, learning_rate());
+  averages_.lerp_(
+      parameters_,
+      1 - ema_weight_at(images_seen_, options_.batch, options_.ema_halflife, options_.ema_rampup));
+  images_seen_ += options_.batch;
+}
+
+double Trainer::learning_rate() const {
+  return learning_rate_at(images_seen_, options_.learning_rate, options_.rampup);
+}
+
+Trainer::Report Trainer::report() {
+  return {sums_.take(ranks_), gradient_.norm().item<double>() / options_.loss_scaling};
+}
+
+bool Trainer::finite() const {
+  return at::isfinite(parameters_).all().item<bool>() && at::isfinite(averages_).all().item<bool>();
+}
+
+Checkpoint Trainer::with(const nets::UNet& network) const {
+  Checkpoint checkpoint = start_;
+  checkpoint.network = network;
+  checkpoint.provenance.images_seen = start_.provenance.images_seen + images_seen_;
+  return checkpoint;
+}
+
+Safetensors Trainer::state() const {
+  Safetensors file = to_safetensors(network());
+  const auto names = network_.parameters();
+  const auto add = [&](const std::string& prefix, const Tensor& flat) {
+    const std::vector<Tensor> parts = network_.split(flat);
+    for (size_t i = 0; i < parts.size(); ++i)
+      file.tensors[prefix + names[i].name] = host_copy(parts[i]);
+  };
+  add(kAverage, averages_);
+  add(kAdamMean, adam_.state().mean);
+  add(kAdamSquare, adam_.state().square);
+  file.metadata["training"] = nlohmann::json{
+      {"images_seen", images_seen_},
+      {"images_before", start_.provenance.images_seen},
+      {"images_in_data", source_.images()},
+      {"steps",
+       adam_.state().steps}}.dump();
+  return file;
+}
+
+Checkpoint Trainer::network_in(Safetensors state, const std::string& name) {
+  std::erase_if(state.tensors, [](const auto& entry) {
+    return entry.first.starts_with(kAverage) || entry.first.starts_with("adam.");
+  });
+  return checkpoint_from(state, name);
+}
+
+void Trainer::restore(const Safetensors& state) {
+  const c10::NoGradGuard no_grad;
+  const auto names = network_.parameters();
+  const auto load = [&](const std::string& prefix, const Tensor& flat) {
+    const std::vector<Tensor> parts = network_.split(flat);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto found = state.tensors.find(prefix + names[i].name);
+      check(found != state.tensors.end() && found->second.sizes() == parts[i].sizes(),
+            "training state: tensor \"",
+            prefix,
+            names[i].name,
+            "\" is missing or of another shape than the network's, ",
+            to_string(parts[i].sizes()));
+      parts[i].copy_(found->second);
+    }
+  };
+  load("model.", parameters_);
+  load(kAverage, averages_);
+  load(kAdamMean, adam_.state().mean);
+  load(kAdamSquare, adam_.state().square);
+  const auto text = state.metadata.find("training");
+  const auto counts = text == state.metadata.end()
+                          ? nlohmann::json()
+                          : nlohmann::json::parse(text->second, nullptr, false);
+  for (const char* name : {"images_seen", "images_before", "images_in_data", "steps"})
+    check(counts.is_object() && counts.contains(name) && counts[name].is_number_integer(),
+          "training state: no \"",
+          name,
+          "\" in its metadata");
+  check(counts["images_in_data"] == source_.images(),
+        "training state: made with a data set of ",
+        counts["images_in_data"].get<int64_t>(),
+        " images, which cannot become ",
+        source_.images());
+  images_seen_ = counts["images_seen"].get<int64_t>();
+  start_.provenance.images_seen = counts["images_before"].get<int64_t>();
+  adam_.state().steps = counts["steps"].get<int64_t>();
+  follow_first_rank();
+}
+
+// Files need not be the same on all machines.
+void Trainer::follow_first_rank() {
+  const Tensor counts =
+      at::tensor({images_seen_, adam_.state().steps}, at::kLong).to(parameters_.device());
+  for (const Tensor& tensor :
+       {parameters_, averages_, adam_.state().mean, adam_.state().square, counts})
+    ranks_.broadcast(tensor);
+  if (ranks_.size() == 1) return;
+  images_seen_ = counts[0].item<int64_t>();
+  adam_.state().steps = counts[1].item<int64_t>();
+}
+
+BandSums::Means validation_loss(const Checkpoint& model,
+                                const BatchSource& held_out,
+                                int64_t images,
+                                int64_t batch,
+                                const Ranks& ranks) {
+  const c10::NoGradGuard no_grad;
+  BandSums sums(model.network.device());
+  const Preconditioning preconditioning = model.preconditioning.on(model.network.device());
+  const double data_variance = preconditioning.sigma_data * preconditioning.sigma_data;
+  // As even as can be: a rank without work would wait for the others.
+  batch = std::min(batch, (images + ranks.size() - 1) / ranks.size());
+  const int64_t chunks = (images + batch - 1) / batch;
+  for (int64_t chunk = ranks.rank(); chunk < chunks; chunk += ranks.size()) {
+    const int64_t first = chunk * batch, count = std::min(batch, images - first);
+    for (int64_t i = 0; i < bands(); ++i) {
+      if (band(i).low >= held_out.sigma_max()) continue;
+      const TrainingBatch drawn = held_out.draw_in_band(first, count, band(i));
+      const Tensor mean = denoise(model.network, preconditioning, drawn.query);
+      const Tensor variance = drawn.query.sigma.square().flatten();
+      const Tensor weight = (variance + data_variance) / (variance * data_variance);
+      sums.add(drawn.query.sigma, weight * (mean - drawn.x0).square().mean({1, 2, 3}));
+    }
+  }
+  return sums.take(ranks);
+}
+
+}  // namespace eps::training

@@ -1,0 +1,25 @@
+// `eps verify`: the mathematics of the paper, proven on this machine, as rows of numbers and
+// bounds.
+#pragma once
+
+#include "eps/base/core.h"
+
+namespace eps {
+
+// One claim about one subject: it holds if |value| <= bound.
+struct VerifyRow {
+  std::string table;    // "operators", "samplers", "images"
+  std::string subject;  // an operator spec; a solver on a schedule; a prior with an operator
+  std::string claim;    // the column of the table
+  double value;
+  double bound;
+  bool passed() const { return value <= bound && value >= -bound; }  // false for NaN
+};
+
+// What each claim means, in the order of the columns: name, one line.
+const std::vector<std::pair<std::string, std::string>>& verify_claims();
+
+// Runs all; calls `report` after each row.
+std::vector<VerifyRow> verify(uint64_t seed, const std::function<void(const VerifyRow&)>& report);
+
+}  // namespace eps

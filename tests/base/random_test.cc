@@ -1,0 +1,55 @@
+// Random streams: known answers, independence of the batch, and the right moments.
+#include "eps/base/random.h"
+
+#include <gtest/gtest.h>
+
+namespace eps {
+namespace {
+
+TEST(Random, PhiloxGivesThePublishedAnswers) {
+  using Block = std::array<uint32_t, 4>;
+  EXPECT_EQ(philox({0, 0, 0, 0}, 0), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  const uint32_t ones = 0xffffffff;
+  EXPECT_EQ(philox({ones, ones, ones, ones}, ~uint64_t{0}),
+            (Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+}
+
+TEST(Random, AnImagesNumbersDoNotDependOnItsBatch) {
+  Rng batch(7, 5);
+  Rng alone(7, std::vector<uint64_t>{3});
+  for (int draw = 0; draw < 3; ++draw) {
+    const Tensor together = batch.normal({5, 3, 4, 5});
+    EXPECT_TRUE(together[3].equal(alone.normal({1, 3, 4, 5})[0]));
+  }
+}
+
+TEST(Random, SeedsImagesAndDrawsDiffer) {
+  Rng rng(1, 2);
+  const Tensor first = rng.normal({2, 8});
+  EXPECT_FALSE(first[0].equal(first[1]));
+  EXPECT_FALSE(first.equal(rng.normal({2, 8})));
+  EXPECT_FALSE(first.equal(Rng(2, 2).normal({2, 8})));
+  EXPECT_TRUE(first.equal(Rng(1, 2).normal({2, 8})));
+}
+
+TEST(Random, FloatNoiseIsTheRoundedDoubleNoise) {
+  EXPECT_TRUE(Rng(1).normal({100}, at::kFloat).equal(Rng(1).normal({100}).to(at::kFloat)));
+}
+
+// Fixed seed; each bound is 5 standard errors, a false alarm of 6e-7 had the seed been random.
+TEST(Random, NumbersHaveTheRightMoments) {
+  const int64_t n = 200001;  // odd: the last pair is half used
+  const double bound = 5 / std::sqrt(static_cast<double>(n));
+  const Tensor z = Rng(3).normal({n});
+  EXPECT_NEAR(z.mean().item<double>(), 0, bound);
+  EXPECT_NEAR(z.square().mean().item<double>(), 1, bound * std::sqrt(2.0));
+  EXPECT_NEAR(z.pow(4).mean().item<double>(), 3, bound * std::sqrt(96.0));
+  EXPECT_NEAR((z.slice(0, 1) * z.slice(0, 0, n - 1)).mean().item<double>(), 0, bound);
+  const Tensor u = Rng(4).uniform({n});
+  EXPECT_NEAR(u.mean().item<double>(), 0.5, bound / std::sqrt(12.0));
+  EXPECT_GE(u.min().item<double>(), 0);
+  EXPECT_LT(u.max().item<double>(), 1);
+}
+
+}  // namespace
+}  // namespace eps

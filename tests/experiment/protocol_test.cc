@@ -1,0 +1,64 @@
+// Degrading and restoring images: nothing may depend on the batch.
+#include "eps/experiment/protocol.h"
+
+#include <gtest/gtest.h>
+
+#include "eps/priors/mixture.h"
+
+namespace eps::experiment {
+namespace {
+
+Images images() {
+  const Mixture prior = example_mixture({1, 4, 4}, 2, 3);
+  Rng rng(5, 7);
+  return {prior.sample(rng, 7)};
+}
+
+Tensor restored(int64_t batch, Cost* cost = nullptr) {
+  const Mixture prior = example_mixture({1, 4, 4}, 2, 3);
+  std::vector<Tensor> parts;
+  const Cost all = restore({.task = "inpaint_random:missing=0.5", .seed = 9, .batch = batch},
+                           choose_method("eps:steps=4"),
+                           prior,
+                           images(),
+                           at::kCPU,
+                           3,
+                           {},
+                           [&](const Tensor& part) { parts.push_back(part); });
+  if (cost != nullptr) *cost = all;
+  return at::cat(parts).reshape({3, 7, 1, 4, 4});
+}
+
+TEST(Protocol, SamplesDoNotDependOnTheBatch) {
+  const Tensor whole = restored(7);
+  for (const int64_t batch : {1, 2, 5, 12, 21})
+    EXPECT_LE((restored(batch) - whole).abs().max().item<double>(), 1e-12) << batch;
+}
+
+TEST(Protocol, SamplesOfAnImageDiffer) {
+  const Tensor samples = restored(7);
+  EXPECT_GT((samples[0] - samples[1]).abs().amin({1, 2, 3}).max().item<double>(), 0);
+  for (int64_t k = 1; k < 3; ++k)
+    EXPECT_TRUE(((samples[k] - samples[0]).abs().amax({1, 2, 3}) > 1e-3).all().item<bool>());
+}
+
+TEST(Protocol, CountsEverySample) {
+  Cost cost;
+  restored(2, &cost);
+  EXPECT_EQ(cost.evaluations, 4 * 3 * 7);
+}
+
+TEST(Protocol, EveryImageHasItsOwnOperatorAndTheMeasurementIsIts) {
+  const Images clean = images();
+  const auto problems =
+      pose({.task = "inpaint_random:missing=0.5", .sigma_y = 0, .batch = 4}, clean, at::kCPU);
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems[0].y.size(0), 4);
+  EXPECT_EQ(problems[1].y.size(0), 3);
+  const Tensor mask = problems[0].A->parameters().at("mask");
+  EXPECT_FALSE(at::equal(mask[0], mask[1]));
+  EXPECT_TRUE(at::equal(problems[1].y, problems[1].A->apply(clean.x0.slice(0, 4, 7))));
+}
+
+}  // namespace
+}  // namespace eps::experiment

@@ -1,0 +1,52 @@
+// What tests about files share.
+#include "tests/files.h"
+
+#include <ftw.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace eps {
+
+Folder::Folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "eps_test_XXXXXX").string();
+  if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make a folder in " + name);
+  path_ = name;
+}
+
+// Not std::filesystem::remove_all: PyTorch's libraries export a broken one of that name.
+Folder::~Folder() {
+  const auto remove_entry = [](const char* path, const struct stat*, int, struct FTW*) {
+    return ::remove(path);
+  };
+  ::nftw(path_.c_str(), remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+std::vector<std::string> Folder::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
+void put_bytes(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string get_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+::testing::AssertionResult identical(const Tensor& a, const Tensor& b) {
+  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) {
+    return ::testing::AssertionFailure()
+           << at::toString(a.scalar_type()) << " " << to_string(a.sizes()) << " against "
+           << at::toString(b.scalar_type()) << " " << to_string(b.sizes());
+  }
+  if (a.equal(b)) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "values differ";
+}
+
+}  // namespace eps

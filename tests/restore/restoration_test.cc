@@ -1,0 +1,207 @@
+// Restorations with an exact prior, against its posterior in closed form.
+#include "eps/restore/restoration.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "eps/operators/factories.h"
+#include "eps/operators/task.h"
+#include "eps/priors/stationary.h"
+#include "tests/files.h"
+
+namespace eps {
+namespace {
+
+constexpr int64_t kSide = 16;
+
+// Photographs with a pixel deviation of 0.1: next to nothing of them is clipped.
+Tensor small_spectrum() { return 0.04 * natural_spectrum(kSide, kSide); }
+Stationary small_prior(double scale = 1) {
+  return {at::zeros({1, kSide, kSide}, at::kDouble), scale * small_spectrum()};
+}
+
+// The variance of a pixel whose orthonormal Fourier coefficients have these variances.
+double pixel_variance(const Tensor& spectrum) {
+  return at::fft_irfft2(spectrum, {{kSide, kSide}})
+      .select(-1, 0)
+      .select(-1, 0)
+      .mean()
+      .item<double>();
+}
+
+Problem blurred(const Stationary& prior, double sigma_y) {
+  Rng rng(3);
+  const Tensor x0 = prior.sample(rng, {1, 1, kSide, kSide});
+  const Operator A = circular_blur(gaussian_kernel(1, 7).unsqueeze(0), kSide, kSide);
+  return observe(A, x0, scalar(sigma_y), rng);
+}
+
+// Every pixel within 5 standard errors: a false alarm of 256 * 6e-7.
+void expect_moments(const Restoration& found, const Stationary::Posterior& exact, double S) {
+  const double deviation = std::sqrt(pixel_variance(exact.spectrum));
+  EXPECT_LT((found.mean - exact.mean[0]).abs().max().item<double>(), 5 * deviation / std::sqrt(S));
+  EXPECT_LT((found.deviation / deviation - 1).abs().max().item<double>(), 5 / std::sqrt(2 * S));
+}
+
+TEST(Restoration, OfAnExactPriorHasThePosteriorsMoments) {
+  const Stationary prior = small_prior();
+  const double sigma_y = 0.03, S = 400;
+  const Problem problem = blurred(prior, sigma_y);
+  const Stationary::Posterior exact = prior.posterior(problem);
+  const Restoration found =
+      restore(choose_method("eps:steps=40"), prior, problem, {.samples = 400, .batch = 150});
+  ASSERT_EQ(found.samples.sizes(), at::IntArrayRef({400, 1, kSide, kSide}));
+  expect_moments(found, exact, S);
+  EXPECT_EQ(found.cost.evaluations, 40 * 400);
+  // E[|y - A x|^2 | y] = |y - A mean|^2 + the trace of A V A', over M sigma_y^2.
+  const double M = kSide * kSide;
+  EXPECT_EQ(found.measurements, kSide * kSide);
+  Tensor impulse = at::zeros({1, 1, kSide, kSide}, at::kDouble);
+  impulse[0][0][0][0] = 1;
+  const Tensor gain = at::fft_rfft2(problem.A->apply(impulse)).abs().square();
+  const double expected =
+      ((problem.y - problem.A->apply(exact.mean)).square().mean().item<double>() +
+       pixel_variance(gain * exact.spectrum)) /
+      (sigma_y * sigma_y);
+  EXPECT_NEAR(found.chi2, expected, 5 * std::sqrt(2 / (M * S)));
+  EXPECT_NEAR(found.chi2, 1, 5 * std::sqrt(2 / M));
+}
+
+TEST(Restoration, IsTheSameWhateverTheBatch) {
+  const Stationary prior = small_prior();
+  const Problem problem = blurred(prior, 0.03);
+  const auto choice = choose_method("eps", "", 5);
+  const Restoration one = restore(choice, prior, problem, {.samples = 3, .batch = 1, .seed = 7});
+  const Restoration all = restore(choice, prior, problem, {.samples = 3, .batch = 3, .seed = 7});
+  EXPECT_LT((one.samples - all.samples).abs().max().item<double>(), 1e-10);
+  const Restoration other = restore(choice, prior, problem, {.samples = 3, .seed = 8});
+  EXPECT_GT((one.samples - other.samples).abs().max().item<double>(), 1e-3);
+}
+
+// Three independent channels of spectrum s have a mean of spectrum s/3: the prior of what is grey.
+TEST(Restoration, OfAGreyMeasurementIsThatOfTheMeanOfTheChannels) {
+  const Stationary prior = small_prior(), grey = small_prior(1.0 / 3);
+  const Problem problem = blurred(grey, 0.03);
+  const Restoration found =
+      restore(choose_method("eps:steps=40"), prior, problem, {.samples = 400, .channels = 3});
+  ASSERT_EQ(found.samples.sizes(), at::IntArrayRef({400, 1, kSide, kSide}));
+  expect_moments(found, grey.posterior(problem), 400);
+  EXPECT_NEAR(found.chi2, 1, 5 * std::sqrt(2.0 / (kSide * kSide)));
+}
+
+// Keeps what it is shown of y.
+class Shown final : public Denoiser {
+ public:
+  Tensor mean(const Query& query) const override {
+    side = query.side;
+    return at::zeros_like(query.x);
+  }
+  bool answers(Input input) const override { return input == Input::palette; }
+  mutable Tensor side;
+};
+
+// The noise of each channel is y's own, and noise without a mean of variance C sigma_y^2 (1 - 1/C):
+// together C sigma_y^2, and independent. In holes there is none.
+TEST(Restoration, ShowsAGreyMeasurementWithNoiseOfItsOwnInEachChannel) {
+  Rng rng(6);
+  const Tensor mask = (rng.uniform({1, 1, 32, 32}) < 0.5).to(at::kDouble);
+  const Tensor y = mask * rng.normal({1, 1, 32, 32});
+  const Shown shown;
+  restore(choose_method("palette", "", 1),
+          shown,
+          {inpainting(mask), y, scalar(0.1), {}},
+          {.samples = 1, .channels = 3});
+  ASSERT_EQ(shown.side.sizes(), at::IntArrayRef({1, 3, 32, 32}));
+  EXPECT_LT((shown.side.mean(1, true) - y).abs().max().item<double>(), 1e-12);
+  const Tensor colour = shown.side - y;
+  EXPECT_EQ((colour * (1 - mask)).abs().max().item<double>(), 0);
+  const double count = mask.sum().item<double>();  // two degrees of freedom each
+  EXPECT_NEAR(colour.square().sum().item<double>() / (3 * count),
+              0.02,
+              5 * 0.02 * std::sqrt(2 / (2 * count)));
+}
+
+TEST(Restoration, WantsOneMeasurement) {
+  const Stationary prior = small_prior();
+  const Problem two{identity(), at::zeros({2, 1, kSide, kSide}, at::kDouble), scalar(0.1), {}};
+  EXPECT_NE(error_of([&] { restore(choose_method("eps"), prior, two, {}); }).find("a batch of 2"),
+            std::string::npos);
+}
+
+// The truth is one more draw beside S of a Gaussian; pixels are independent, 5 standard errors. Of
+// 19 and 39 samples the order statistics are whole ones, and exact.
+TEST(Interval, HoldsTheTruthOfAGaussianPosteriorWithNinetyPercent) {
+  const int64_t side = 200;
+  for (const int64_t S : {2, 3, 8, 18, 19, 39}) {
+    const Tensor draws = 0.05 * Rng(4).normal({S + 1, 1, side, side});
+    const Restoration found = summarise(draws.slice(0, 1));
+    const Tensor inside = at::logical_and(found.low <= draws[0], draws[0] <= found.high);
+    EXPECT_NEAR(inside.to(at::kDouble).mean().item<double>(), 0.9, 5 * 0.3 / side) << S;
+    EXPECT_EQ(interval_kind(S), S < 19 ? "student_t" : "quantiles");
+  }
+}
+
+TEST(Interval, IsClippedAndOfOneSampleThereIsNone) {
+  const Restoration wide = summarise(at::tensor({-0.9, 0.9}, at::kDouble).reshape({2, 1, 1, 1}));
+  EXPECT_EQ(wide.low.item<double>(), -1);
+  EXPECT_EQ(wide.high.item<double>(), 1);
+  const Restoration one = summarise(at::zeros({1, 1, 2, 2}));
+  EXPECT_EQ(interval_kind(1), "none");
+  EXPECT_FALSE(one.deviation.defined() || one.low.defined() || one.high.defined());
+}
+
+TEST(Misfit, IsFarFromOneInBothSenses) {
+  EXPECT_EQ(misfit_words(1.2, 1000000, false), "");  // many standard deviations, but a network's
+  EXPECT_EQ(misfit_words(0.8, 1000000, false), "");
+  EXPECT_EQ(misfit_words(1.9, 50, false), "");  // 4.5 standard deviations
+  EXPECT_NE(misfit_words(2.1, 50, false).find("noise is larger than stated"), std::string::npos);
+  EXPECT_NE(misfit_words(1.3, 10000, false).find("operator is not the one"), std::string::npos);
+  EXPECT_NE(misfit_words(0.7, 10000, false).find("noise is smaller than stated"),
+            std::string::npos);
+  EXPECT_NE(misfit_words(0.7, 10000, true).find("smaller than estimated"), std::string::npos);
+}
+
+// y_k ~ N(0, s_k + sigma^2): the derivative of the log-likelihood over sigma^2, of which the most
+// likely sigma is the root. An error e of ln chi2 moves that root by e over the slope of ln chi2.
+TEST(LikelyNoise, IsTheOneOfMaximumLikelihood) {
+  const Stationary prior = small_prior();
+  Rng rng(5);
+  const Tensor y =
+      prior.sample(rng, {1, 1, kSide, kSide}) + 0.04 * rng.normal({1, 1, kSide, kSide});
+  const Tensor power = at::fft_fft2(y[0][0], {}, {-2, -1}, "ortho").abs().square();
+  const Tensor half = small_spectrum()[0];
+  const Tensor s = at::cat({half, half.slice(1, 1, kSide / 2).flip({0, 1}).roll(1, 0)}, 1);
+  ASSERT_EQ(s.sizes(), power.sizes());
+  const auto expected_chi2 = [&](double sigma) {
+    const Tensor total = s + sigma * sigma;
+    return (power * sigma * sigma / total.square() + s / total).mean().item<double>();
+  };
+  double low = 0.005, high = 0.5;
+  while (high - low > 1e-9) {
+    const double middle = (low + high) / 2;
+    const Tensor total = s + middle * middle;
+    const bool more = (power / total.square() - 1 / total).sum().item<double>() > 0;
+    (more ? low : high) = middle;
+  }
+  const double likely = low, S = 64, M = kSide * kSide;
+  const double slope =
+      (std::log(expected_chi2(1.01 * likely)) - std::log(expected_chi2(likely))) / std::log(1.01);
+  ASSERT_LT(slope, -0.3);
+  const Operator A = circular_blur(at::ones({1, 1, 1}, at::kDouble), kSide, kSide);
+  for (const double start : {0.015, 0.12}) {
+    const double found = likely_noise_level(choose_method("eps:steps=30,sigma_min=0.001"),
+                                            prior,
+                                            {A, y, scalar(start), {}},
+                                            {0.01, 0.2},
+                                            {.samples = 64, .batch = 64});
+    EXPECT_NEAR(std::log(found / likely), 0, 0.01 + 5 * std::sqrt(2 / (M * S)) / -slope)
+        << found << " against " << likely;
+  }
+  const double kept = likely_noise_level(
+      choose_method("eps:steps=5"), prior, {A, y, scalar(0.1), {}}, {0.1, 0.2}, {.samples = 2});
+  EXPECT_NEAR(kept, 0.1, 1e-12);
+}
+
+}  // namespace
+}  // namespace eps

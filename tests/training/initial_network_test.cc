@@ -1,0 +1,155 @@
+// The network a run begins with: widened, it answers as before.
+#include "eps/training/initial_network.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/files.h"
+#include "tests/training/training_session.h"
+#include "tests/wave_network.h"
+
+namespace eps::training {
+namespace {
+
+TEST(StartingPoint, AWarmStartAnswersAsThePretrainedNetwork) {
+  const Folder folder;
+  const Dataset data = synthetic(32);
+  TrainingConfig config = tiny("prior", {});
+  Session prior(config, data);
+  prior.steps(20);
+  write_checkpoint(folder.file("prior.safetensors"), prior.trainer.average());
+  for (const auto& [input, channels] : {std::pair{"palette", 6},
+                                        {"pivot", 3},
+                                        {"pivot_sigma", 6},
+                                        {"eps", 6},
+                                        {"eps_precision", 9},
+                                        {"indi", 3},
+                                        {"i2sb", 3}}) {
+    config = tuned_from(folder.file("prior.safetensors"), input);
+    Session tuned(config, data);
+    const TrainingBatch batch = tuned.source.draw(0, 4);
+    const Checkpoint old = prior.trainer.average(), fresh = tuned.trainer.average();
+    EXPECT_EQ(fresh.network.config().in_channels, channels);
+    Query bare{batch.query.x, batch.query.sigma};
+    bare.labels = batch.query.labels;
+    EXPECT_TRUE(identical(denoise(fresh.network, fresh.preconditioning, batch.query),
+                          denoise(old.network, old.preconditioning, bare)))
+        << input;
+    if (std::string(input) == "eps") write_checkpoint(folder.file("eps.safetensors"), fresh);
+  }
+  // What eps_precision shows begins with what eps does.
+  config = tuned_from(folder.file("eps.safetensors"), "eps_precision");
+  Session more(config, data);
+  const Checkpoint old = read_checkpoint(folder.file("eps.safetensors"));
+  const Checkpoint fresh = more.trainer.average();
+  const Query query = more.source.draw(0, 4).query;
+  Query narrow = query;
+  narrow.side = query.side.slice(1, 0, 3);
+  EXPECT_TRUE(denoise(fresh.network, fresh.preconditioning, query)
+                  .allclose(denoise(old.network, old.preconditioning, narrow), 1e-5, 1e-5));
+}
+
+TEST(StartingPoint, AWarmStartMakesRoomForTheLinearEstimate) {
+  const Folder folder;
+  const Dataset data = synthetic(32);
+  TrainingConfig config = tiny("eps", {"blur_motion:length=5,angle=30"});
+  config.preconditioning = "anisotropic";
+  Session narrow(config, data);
+  narrow.steps(5);
+  const std::string file = folder.file("eps.safetensors");
+  write_checkpoint(file, narrow.trainer.average());
+
+  config.start = file;
+  config.show_skip = true;
+  Session wide(config, data);
+  EXPECT_EQ(wide.trainer.average().network.config().in_channels, 9);
+  const Query query = wide.source.draw(0, 4).query;
+  const auto answer = [&](const Checkpoint& model) {
+    return denoise(model.network, model.preconditioning, query);
+  };
+  const Tensor before = answer(wide.trainer.average());
+  EXPECT_TRUE(before.allclose(answer(narrow.trainer.average()), 1e-5, 1e-5));
+  wide.steps(5);
+  EXPECT_FALSE(answer(wide.trainer.average()).allclose(before, 1e-5, 1e-5));
+
+  // A network keeps what it is shown, in its file and in runs that start from it.
+  write_checkpoint(file, wide.trainer.average());
+  config.show_skip = false;
+  const Checkpoint again = initial_network(config, data);
+  EXPECT_TRUE(again.preconditioning.show_skip);
+  EXPECT_EQ(again.network.config().in_channels, 9);
+  config.preconditioning = "edm";
+  EXPECT_EQ(error_of([&] { initial_network(config, data); }),
+            file + ": a network shown c_skip x wants preconditioning=anisotropic");
+  config.preconditioning = "anisotropic";
+  config.input = "eps_precision";
+  EXPECT_EQ(error_of([&] { initial_network(config, data); }),
+            file +
+                ": a network with 6 side channels for the input eps; eps_precision with "
+                "show_skip has 9");
+}
+
+TEST(StartingPoint, ChannelsThatMeanSomethingElseAreRefused) {
+  const Folder folder;
+  const Dataset data = synthetic(32);
+  TrainingConfig config = tiny("eps_precision", {"identity"});
+  config.preconditioning = "anisotropic";
+  config.start = folder.file("eps_precision.safetensors");
+  TrainingConfig scratch = config;
+  scratch.start = "";
+  write_checkpoint(config.start, initial_network(scratch, data));
+  config.input = "eps";  // y and c_skip x are as many channels as y and the precision
+  config.show_skip = true;
+  EXPECT_EQ(error_of([&] { initial_network(config, data); }),
+            config.start +
+                ": a network with 6 side channels for the input eps_precision; eps with "
+                "show_skip has 6");
+}
+
+TEST(StartingPoint, AllThatIsShownFitsFromScratchAndFromAPrior) {
+  const Folder folder;
+  const Dataset data = synthetic(32);
+  const std::string file = folder.file("prior.safetensors");
+  write_checkpoint(file, initial_network(tiny("prior", {}), data));
+  for (const std::string& start : {std::string(), file}) {
+    TrainingConfig config = tiny("eps_precision", {"identity"});
+    config.preconditioning = "anisotropic";
+    config.show_skip = true;
+    config.start = start;
+    Session session(config, data);
+    EXPECT_EQ(session.trainer.network().network.config().in_channels, 12);
+    session.steps(2);
+    EXPECT_TRUE(session.trainer.network().preconditioning.show_skip);
+  }
+  TrainingConfig config = tiny("eps", {"identity"});
+  config.preconditioning = "edm";
+  config.show_skip = true;
+  EXPECT_EQ(error_of([&] { resolved(config); }),
+            "training: show_skip wants preconditioning=anisotropic, got edm");
+}
+
+TEST(StartingPoint, ANetworkSaysWhatItsDataAreCalledAndNotWhereTheyAre) {
+  TrainingConfig config = tiny("prior", {});
+  config.data = {"/home/her/faces-0.zip", "photos/", "synthetic:size=16,count=32"};
+  EXPECT_EQ(initial_network(config, synthetic(32)).provenance.data,
+            "faces-0.zip, photos, synthetic:size=16,count=32");
+}
+
+TEST(StartingPoint, AClassConditionalNetworkKeepsItsLabels) {
+  const Folder folder;
+  const Dataset data = read_dataset({"synthetic:size=16,count=32,kind=shapes"}, {});
+  TrainingConfig config = tiny("prior", {});
+  Session prior(config, data);
+  prior.steps(10);
+  EXPECT_EQ(prior.trainer.network().network.config().label_dim, 3);
+  write_checkpoint(folder.file("prior.safetensors"), prior.trainer.average());
+  config = tuned_from(folder.file("prior.safetensors"), "eps");
+  Session tuned(config, data);
+  EXPECT_EQ(tuned.trainer.network().network.config().label_dim, 3);
+  EXPECT_EQ(tuned.source.draw(0, 4).query.labels.sum().item<double>(), 4);
+  const Dataset six = read_dataset({"synthetic:size=16,count=32,kind=mixed"}, {});
+  EXPECT_EQ(error_of([&] { initial_network(config, six); }),
+            config.start + ": a network for 3 classes; the data have 6");
+}
+
+}  // namespace
+}  // namespace eps::training
