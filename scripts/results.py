@@ -28,7 +28,8 @@ and, each on lines of its own,
     }}
     {{exact gaussian}}                the table of `eps verify --methods` for one prior
 
-In other pages (README.md) the same stands in a comment, and what is between it and <!-- end --> is replaced.
+In other pages (README.md) the same stands in a comment, on one line with "; " between the options, and the lines between
+the comment and <!-- end --> are replaced.
 """
 import csv
 import json
@@ -249,7 +250,7 @@ def options_of(lines):
 def replace(match):
     verb, _, rest = match[1].strip().partition(" ")
     if verb in ("table", "cross"):
-        name, *lines = rest.split("\n")
+        name, *lines = re.split(r"\n|; ", rest)
         return {"table": table, "cross": cross}[verb](name.strip(), options_of(lines))
     if verb == "exact":
         return exact(rest)
@@ -293,7 +294,7 @@ def pages():
     for name in WITH_TABLES:
         text = (ROOT / name).read_text()
         region = r"(<!-- (\{\{(?:(?!-->).)*\}\})\s*-->\n)(?:(?!<!--).)*(<!-- end -->)"
-        yield ROOT / name, re.sub(region, lambda m: m[1] + filled(m[2], name) + "\n" + m[3], text, flags=re.S)
+        yield ROOT / name, re.sub(region, lambda m: f"{m[1]}\n{filled(m[2], name)}\n\n{m[3]}", text, flags=re.S)
 
 
 def main():
