@@ -87,10 +87,13 @@ def load(name):
     return rows
 
 
-def number(text, digits):
-    """The number as the file has it, or rounded to these digits where the file has many more."""
-    decimals = len(text.partition(".")[2])
-    return text if decimals <= digits + 1 and "e" not in text else f"{float(text):.{digits}f}"
+def number(row, column, digits):
+    """The number rounded if the row is one of `eps bench`; published numbers keep their digits."""
+    text = row.get(column) or ""
+    if "spec" not in row or not text:
+        return text
+    number = float(text)
+    return f"{number:.{digits}f}" if number == 0 or abs(number) >= 0.5 * 10**-digits else f"{number:.1g}"
 
 
 def shown(row, column, error=False):
@@ -102,8 +105,8 @@ def shown(row, column, error=False):
     if column not in METRICS or not value:
         return value
     digits = METRICS[column][1]
-    se = row.get(f"{column}_se")
-    return number(value, digits) + (f" ± {number(se, max(digits, 3))}" if error and se else "")
+    se = number(row, f"{column}_se", digits) if error else ""
+    return number(row, column, digits) + (f" ± {se}" if se else "")
 
 
 def title(column):
