@@ -43,28 +43,9 @@ DATA = ROOT / "docs/results/data"
 TEMPLATES = ROOT / "docs/results/templates"
 WITH_TABLES = ["README.md", "models/faces64-eps.md"]
 
-# Column of rows.csv: its title, the digits of a table, and what is best: "high", "low" or a number.
-METRICS = {
-    "psnr": ("PSNR", 2, "high"),
-    "psnr_of_mean": ("PSNR of the mean", 2, "high"),
-    "psnr_of_one_evaluation": ("PSNR of one evaluation", 2, "high"),
-    "ssim": ("SSIM", 3, "high"),
-    "lpips": ("LPIPS", 4, "low"),
-    "fid_768": ("FID-768", 2, "low"),
-    "crps_fair": ("CRPS (fair)", 4, "low"),
-    "energy_score": ("energy score", 2, "low"),
-    "energy_score_fair": ("energy score (fair)", 2, "low"),
-    "energy_score_768": ("energy-768", 3, "low"),
-    "energy_score_768_fair": ("energy-768 (fair)", 3, "low"),
-    "mmd_paired_768": ("MMD-768", 3, "low"),
-    "coverage_50": ("in the 50% interval", 3, 0.5),
-    "coverage_80": ("in the 80% interval", 3, 0.8),
-    "coverage_90": ("in the 90% interval", 3, 0.9),
-    "coverage_95": ("in the 95% interval", 3, 0.95),
-    "spread_skill": ("spread/skill", 2, 1),
-    "rank_chi2": ("rank chi2", 1, 1),
-    "chi2": ("chi2", 2, 1),
-}
+# Columns of rows.csv: the title, the digits of a table, and the best value: "high", "low" or a number.
+with open(TEMPLATES / "columns.csv", newline="") as file:
+    METRICS = {row["column"]: row for row in csv.DictReader(file)}
 TASKS = ["random_inpainting", "box_inpainting", "super_resolution_4x", "gaussian_deblurring", "motion_deblurring"]
 
 
@@ -92,8 +73,8 @@ def number(row, column, digits):
     text = row.get(column) or ""
     if "spec" not in row or not text:
         return text
-    number = float(text)
-    return f"{number:.{digits}f}" if number == 0 or abs(number) >= 0.5 * 10**-digits else f"{number:.1g}"
+    value = float(text)
+    return f"{value:.{digits}f}" if value == 0 or abs(value) >= 0.5 * 10**-digits else f"{value:.1g}"
 
 
 def shown(row, column, error=False):
@@ -104,20 +85,20 @@ def shown(row, column, error=False):
         return value.replace("_", " ")
     if column not in METRICS or not value:
         return value
-    digits = METRICS[column][1]
+    digits = int(METRICS[column]["digits"])
     se = number(row, f"{column}_se", digits) if error else ""
     return number(row, column, digits) + (f" ± {se}" if se else "")
 
 
 def title(column):
-    return METRICS[column][0] if column in METRICS else column.replace("_", " ")
+    return METRICS[column]["title"] if column in METRICS else column.replace("_", " ")
 
 
 def badness(text, column):
     """How far a shown number is from the best; columns that are no metrics are losses."""
-    best = METRICS[column][2] if column in METRICS else "low"
+    best = METRICS[column]["best"] if column in METRICS else "low"
     value = float(re.split(r" |,", text)[0])
-    return -value if best == "high" else value if best == "low" else round(abs(value - best), 6)
+    return -value if best == "high" else value if best == "low" else round(abs(value - float(best)), 6)
 
 
 def embolden(cells, column):
