@@ -15,12 +15,12 @@ def without_code(text):
 
 def anchors(path):
     """The anchors that GitHub gives to the headings of a page."""
-    headings = re.findall(r"^#+ +(.*)$", re.sub(r"```.*?```", "", path.read_text(), flags=re.S), flags=re.M)
+    headings = re.findall(r"^#+ +(.*)$", re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S), flags=re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def broken(page):
-    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
         if re.match(r"[a-z]+:", target):
             continue
         name, _, anchor = target.partition("#")

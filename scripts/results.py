@@ -44,7 +44,7 @@ TEMPLATES = ROOT / "docs/results/templates"
 WITH_TABLES = ["README.md", "models/faces64-eps.md"]
 
 # Columns of rows.csv: the title, the digits of a table, and the best value: "high", "low" or a number.
-with open(TEMPLATES / "columns.csv", newline="") as file:
+with open(TEMPLATES / "columns.csv", newline="", encoding="utf-8") as file:
     METRICS = {row["column"]: row for row in csv.DictReader(file)}
 TASKS = ["random_inpainting", "box_inpainting", "super_resolution_4x", "gaussian_deblurring", "motion_deblurring"]
 
@@ -58,7 +58,7 @@ def load(name):
     path = DATA / f"{name}.csv"
     if not path.exists():
         raise Wrong(f"{path.relative_to(ROOT)}: no such file")
-    with open(path, newline="") as file:
+    with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
         if row.get("error"):
@@ -173,7 +173,7 @@ def cross(name, options):
 
 def exact(prior):
     """The table of `eps verify --methods`: errors of mean and covariance by operator."""
-    rows = [row for row in json.loads((DATA / "methods_exact.json").read_text())["rows"] if row["prior"] == prior]
+    rows = [row for row in json.loads((DATA / "methods_exact.json").read_text(encoding="utf-8"))["rows"] if row["prior"] == prior]
     operators = list(dict.fromkeys(row["operator"] for row in rows))
     lines, floors = [], {}
     for i in range(0, len(rows), len(operators)):
@@ -273,10 +273,10 @@ def pages():
     for template in sorted(TEMPLATES.glob("*.md")):
         target = ROOT / ("docs/results.md" if template.stem == "index" else f"docs/results/{template.name}")
         note = f"<!-- Made by scripts/results.py from docs/results/templates/{template.name}: edit that. -->\n"
-        text = refilled(filled(template.read_text(), template.name).rstrip("\n"))
+        text = refilled(filled(template.read_text(encoding="utf-8"), template.name).rstrip("\n"))
         yield target, note + text + "\n"
     for name in WITH_TABLES:
-        text = (ROOT / name).read_text()
+        text = (ROOT / name).read_text(encoding="utf-8")
         region = r"(<!-- (\{\{(?:(?!-->).)*\}\})\s*-->\n)(?:(?!<!--).)*(<!-- end -->)"
         yield ROOT / name, re.sub(region, lambda m: f"{m[1]}\n{filled(m[2], name)}\n\n{m[3]}", text, flags=re.S)
 
@@ -284,10 +284,10 @@ def pages():
 def main():
     stale = []
     for path, text in pages():
-        if not path.exists() or path.read_text() != text:
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(str(path.relative_to(ROOT)))
             if "--check" not in sys.argv:
-                path.write_text(text)
+                path.write_text(text, encoding="utf-8")
     if "--check" in sys.argv and stale:
         sys.exit(f"not what scripts/results.py makes of docs/results: {', '.join(stale)}; run scripts/results.py")
 
