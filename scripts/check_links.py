@@ -15,7 +15,8 @@ def without_code(text):
 
 def anchors(path):
     """The anchors that GitHub gives to the headings of a page."""
-    headings = re.findall(r"^#+ +(.*)$", re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S), flags=re.M)
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+    headings = re.findall(r"^#+ +(.*)$", text, flags=re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 

@@ -28,8 +28,8 @@ and, each on lines of its own,
     }}
     {{exact gaussian}}                the table of `eps verify --methods` for one prior
 
-In other pages (README.md) the same stands in a comment, on one line with "; " between the options, and the lines between
-the comment and <!-- end --> are replaced.
+In other pages (README.md) the same stands in a comment, on one line with "; " between the options, and the lines
+between the comment and <!-- end --> are replaced.
 """
 import csv
 import json
@@ -173,7 +173,8 @@ def cross(name, options):
 
 def exact(prior):
     """The table of `eps verify --methods`: errors of mean and covariance by operator."""
-    rows = [row for row in json.loads((DATA / "methods_exact.json").read_text(encoding="utf-8"))["rows"] if row["prior"] == prior]
+    rows = json.loads((DATA / "methods_exact.json").read_text(encoding="utf-8"))["rows"]
+    rows = [row for row in rows if row["prior"] == prior]
     operators = list(dict.fromkeys(row["operator"] for row in rows))
     lines, floors = [], {}
     for i in range(0, len(rows), len(operators)):
