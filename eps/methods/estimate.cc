@@ -27,16 +27,8 @@ Tensor sample_with(const Estimate& estimate,
   SamplerOptions sampler;
   sampler.solver = options.text("solver");
   sampler.eta = options.real("eta", 0, 1);
-  sampler.churn.churn = options.real("churn", 0, 1e6);
-  check(sampler.eta == 0 || sampler.solver.rfind("ddim", 0) == 0,
-        options.name(),
-        ": eta is for the ddim solvers; ",
-        sampler.solver,
-        " takes no fresh noise");
-  check(sampler.churn.churn == 0 || sampler.solver == "edm_churn",
-        options.name(),
-        ": churn is for the solver edm_churn, not for ",
-        sampler.solver);
+  sampler.churn.S_churn = options.real("churn", 0, 1e6);
+  check_solver_options(sampler, options.name() + ": ");
   const Tensor grid = schedule.time(noise_levels(oracle, options));
   const Mean mean = [&](const Tensor& x_t, const Tensor& t) {
     const Coefficients c = schedule.at(t);
