@@ -19,10 +19,11 @@ namespace {
 
 void print_fields(const std::vector<Field>& fields) {
   for (const auto& field : fields) {
-    fmt::print("    {:<18} {}{}\n",
+    fmt::print("    {:<18} {}{}{}\n",
                field.name,
                field.help,
-               field.value.empty() ? "" : " [" + field.value + "]");
+               field.value.empty() ? "" : " [" + field.value + "]",
+               field.domain().empty() ? "" : ": " + field.domain());
   }
 }
 
@@ -54,7 +55,7 @@ std::string cost_of(const Method& method, double parts) {
 std::string cost_of(const Method& method) {
   const Spec options = choose_method(method.name).options;
   if (!options.has("steps")) return "a sample: " + cost_of(method, 1);
-  return "a step: " + cost_of(method, static_cast<double>(options.integer("steps", 1, 1000000)));
+  return "a step: " + cost_of(method, static_cast<double>(options.integer("steps")));
 }
 
 void list_methods() {

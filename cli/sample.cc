@@ -85,17 +85,9 @@ void run(const Options& o) {
     check_output(path, true);
     any_png = any_png || is_png(path);
   }
-  const bool ddim = o.sampler.solver.rfind("ddim", 0) == 0;
-  check(o.sampler.eta == 0 || ddim,
-        "--eta: the solver ",
-        o.sampler.solver,
-        " takes no fresh noise; wanted ddim_renoise or ddim_ancestral");
-  check(o.sampler.churn.churn == 0 || o.sampler.solver == "edm_churn",
-        "--churn: the solver ",
-        o.sampler.solver,
-        " takes none; wanted euler, heun or edm_churn");
+  check_solver_options(o.sampler, "--");
   check(o.columns == 0 || any_png, "--columns: no .png is written");
-  check(std::isfinite(o.sampler.grid.sigma_max) && std::isfinite(o.sampler.churn.churn),
+  check(std::isfinite(o.sampler.grid.sigma_max) && std::isfinite(o.sampler.churn.S_churn),
         "--sigma-max and --churn must be finite");
   const auto seeds = parse_seeds(o.seeds);
   const Tensor latents = o.latents.empty() ? Tensor() : read_array(o.latents).to(at::kDouble);
@@ -157,13 +149,13 @@ void add_sample(CLI::App& app) {
       ->check(CLI::IsMember(solvers()))
       ->capture_default_str();
   verb->add_option(
-          "--churn", o->sampler.churn.churn, "EDM's S_churn; makes heun and euler stochastic")
+          "--churn", o->sampler.churn.S_churn, "EDM's S_churn; makes heun and euler stochastic")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--churn-min", o->sampler.churn.min, "EDM's S_min")
+  verb->add_option("--churn-min", o->sampler.churn.S_min, "EDM's S_min")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--churn-max", o->sampler.churn.max, "EDM's S_max")
+  verb->add_option("--churn-max", o->sampler.churn.S_max, "EDM's S_max")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--churn-noise", o->sampler.churn.noise, "EDM's S_noise")
+  verb->add_option("--churn-noise", o->sampler.churn.S_noise, "EDM's S_noise")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--eta", o->sampler.eta, "Fresh noise of the ddim solvers")
       ->check(CLI::Range(0.0, 1.0));
@@ -190,7 +182,7 @@ void add_sample(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   verb->callback([o] {
     // Churn is a property of EDM's sampler: with it, heun and euler become that.
-    if (o->sampler.churn.churn > 0 &&
+    if (o->sampler.churn.S_churn > 0 &&
         (o->sampler.solver == "heun" || o->sampler.solver == "euler")) {
       o->sampler.churn.second_order = o->sampler.solver == "heun";
       o->sampler.solver = "edm_churn";

@@ -3,7 +3,6 @@
 #include <csignal>
 #include <ctime>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/progress.h"
@@ -36,13 +35,16 @@ void handle_interrupts() {
     });
 }
 
-// The flags that were given, on top of `config`.
-training::TrainingConfig with_flags(const Options& o, const training::TrainingConfig& config) {
-  nlohmann::ordered_json changes = nlohmann::ordered_json::object();
-  const auto all = nlohmann::ordered_json::parse(to_json(o.flags));
-  for (const auto& [name, option] : o.given)
-    if (option->count() > 0) changes[name] = all[name];
-  return training::parse_training_config(changes.dump(), "flags", config);
+// Returns `config` with the values of the flags that were given.
+training::TrainingConfig with_flags(const Options& o, training::TrainingConfig config) {
+  for_each_field(config, [&](const std::string& name, auto& value, const char*, bool) {
+    if (o.given.at(name)->count() == 0) return;
+    for_each_field(o.flags, [&](const std::string& other, const auto& flag, const char*, bool) {
+      if constexpr (std::is_same_v<decltype(flag), const std::decay_t<decltype(value)>&>)
+        if (other == name) value = flag;
+    });
+  });
+  return config;
 }
 
 void run(const Options& o) {

@@ -1,6 +1,8 @@
 // Parsing of text specs, and the nearest name to a misspelt one.
 #include "eps/base/spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -37,26 +39,11 @@ Number parse_number(const std::string& spec,
   return number;
 }
 
-// The number itself, which must lie in [least, most]; NaN does not.
-template <class Number>
-Number within(Number number,
-              Number least,
-              Number most,
-              const std::string& spec,
-              const std::string& key,
-              const std::string& text) {
-  check(number >= least && number <= most,
-        spec,
-        ": ",
-        key,
-        "=",
-        text,
-        " is outside [",
-        least,
-        ", ",
-        most,
-        "]");
-  return number;
+// "euler, heun or dpmpp_2m".
+std::string alternatives(const std::vector<std::string>& choices) {
+  if (choices.size() < 2) return fmt::format("{}", fmt::join(choices, ""));
+  return fmt::format(
+      "{} or {}", fmt::join(choices.begin(), choices.end() - 1, ", "), choices.back());
 }
 
 }  // namespace
@@ -74,6 +61,59 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
     }
   }
   return nearest.empty() ? "" : " (did you mean \"" + nearest + "\"?)";
+}
+
+bool Bounds::contains(double number) const {
+  return std::isfinite(number) && number <= most && (open ? number > least : number >= least);
+}
+
+std::string Bounds::text() const {
+  return fmt::format("{}{}, {}{}",
+                     open || std::isinf(least) ? '(' : '[',
+                     least,
+                     most,
+                     std::isinf(most) ? ')' : ']');
+}
+
+Field Field::real(std::string name, std::string value, Bounds bounds, std::string help) {
+  return {std::move(name), std::move(value), std::move(help), Type::real, bounds};
+}
+
+Field Field::integer(std::string name, std::string value, Bounds bounds, std::string help) {
+  return {std::move(name), std::move(value), std::move(help), Type::integer, bounds};
+}
+
+Field Field::range(std::string name, std::string value, Bounds bounds, std::string help) {
+  return {std::move(name), std::move(value), std::move(help), Type::range, bounds};
+}
+
+Field Field::flag(std::string name, std::string value, std::string help) {
+  return {std::move(name), std::move(value), std::move(help), Type::flag, {0, 1}};
+}
+
+Field Field::choice(std::string name,
+                    std::string value,
+                    std::vector<std::string> choices,
+                    std::string help) {
+  return {std::move(name), std::move(value), std::move(help), Type::choice, {}, std::move(choices)};
+}
+
+std::string Field::domain() const {
+  switch (type) {
+    case Type::text:
+      return "";
+    case Type::choice:
+      return alternatives(choices);
+    case Type::flag:
+      return "0 or 1";
+    case Type::integer:
+      return "a whole number in " + bounds.text();
+    case Type::real:
+      return "a number in " + bounds.text();
+    case Type::range:
+      return "a number or a..b in " + bounds.text();
+  }
+  return "";
 }
 
 Spec Spec::parse(const std::string& text) {
@@ -104,25 +144,65 @@ Spec Spec::with(const std::string& key, const std::string& value) const {
   return changed;
 }
 
+// fmt prints the fewest digits that read back as the same number.
+std::string Spec::exact_text(double number) { return fmt::format("{}", number); }
+
 Spec Spec::resolve(const std::vector<Field>& fields) const {
   std::vector<std::string> names;
   for (const auto& field : fields) names.push_back(field.name);
   for (const auto& [key, value] : values_) {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    std::string known;
-    for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
     fail(name_,
          ": unknown field \"",
          key,
          "\"",
          suggestion(key, names),
          "; it takes ",
-         known.empty() ? "none" : known);
+         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
   }
   Spec resolved = *this;
-  for (const auto& field : fields)
+  for (const auto& field : fields) {
     if (!field.value.empty()) resolved.values_.emplace(field.name, field.value);
+    if (resolved.has(field.name)) resolved.check_value(field);
+  }
   return resolved;
+}
+
+void Spec::check_value(const Field& field) const {
+  const std::string& key = field.name;
+  const std::string value = text(key);
+  const auto check_number = [&](double number) {
+    check(field.bounds.contains(number),
+          name_,
+          ": ",
+          key,
+          "=",
+          value,
+          " is outside ",
+          field.bounds.text());
+  };
+  switch (field.type) {
+    case Field::Type::text:
+      return;
+    case Field::Type::real:
+      return check_number(real(key));
+    case Field::Type::flag:
+    case Field::Type::integer:
+      return check_number(static_cast<double>(integer(key)));
+    case Field::Type::range:
+      range_in(key, field.bounds, 0);
+      return;
+    case Field::Type::choice:
+      break;
+  }
+  const auto& choices = field.choices;
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  const std::string list = choices.size() == 2
+                               ? "neither " + choices[0] + " nor " + choices[1]
+                               : fmt::format("none of {}", fmt::join(choices, ", "));
+  // One or two letters are near to anything.
+  const std::string near = value.size() < 3 ? "" : suggestion(value, choices);
+  fail(name_, ": ", key, "=", value, " is ", list, near);
 }
 
 bool Spec::has(const std::string& key) const { return values_.count(key) > 0; }
@@ -133,17 +213,16 @@ std::string Spec::text(const std::string& key) const {
   return found->second;
 }
 
-double Spec::real(const std::string& key, double least, double most) const {
-  const double number = parse_number<double>(name_, key, text(key), "a number");
-  return within(number, least, most, name_, key, text(key));
+double Spec::real(const std::string& key) const {
+  return parse_number<double>(name_, key, text(key), "a number");
 }
 
-int64_t Spec::integer(const std::string& key, int64_t least, int64_t most) const {
-  const auto number = parse_number<int64_t>(name_, key, text(key), "a whole number");
-  return within(number, least, most, name_, key, text(key));
+int64_t Spec::integer(const std::string& key) const {
+  return parse_number<int64_t>(name_, key, text(key), "a whole number");
 }
 
-Range Spec::range(const std::string& key, double least, double most, double whole) const {
+Range Spec::range_in(const std::string& key, const Bounds& bounds, double whole) const {
+  const std::string both = text(key);
   const auto number = [&](std::string part) {
     double unit = 1;
     if (whole > 0 && !part.empty() && part.back() == '%') {
@@ -151,9 +230,9 @@ Range Spec::range(const std::string& key, double least, double most, double whol
       unit = whole / 100;
     }
     const double value = unit * parse_number<double>(name_, key, part, "a number or a range a..b");
-    return within(value, least, most, name_, key, text(key));
+    check(bounds.contains(value), name_, ": ", key, "=", both, " is outside ", bounds.text());
+    return value;
   };
-  const std::string both = text(key);
   const size_t dots = both.find("..");
   const Range range{number(both.substr(0, dots)),
                     number(dots == std::string::npos ? both : both.substr(dots + 2))};

@@ -46,9 +46,7 @@ Tensor exact_guidance(const Tensor& posterior_mean,
 }
 
 Tensor equivalent_sigma(const Tensor& gamma, const Tensor& sigma_y, const Coefficients& c) {
-  const Tensor variance = c.sigma().square();
-  const Tensor noise = sigma_y.square();
-  return (variance * noise / (noise + variance * gamma.square())).sqrt();
+  return pivot_variance(gamma.square(), c.sigma().square(), sigma_y.square()).sqrt();
 }
 
 }  // namespace eps

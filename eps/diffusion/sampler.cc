@@ -7,13 +7,18 @@
 namespace eps {
 namespace {
 
-// x = step(x, t, t_next) for every interval of the grid but the last, which ends at t = 0 where
-// beta = 0 and no velocity exists: there the sample is the mean.
-template <class Step>
-Tensor descend(const Mean& mean, Tensor x, const Tensor& grid, const Step& step) {
+int64_t steps_of(const Tensor& grid) {
   const int64_t steps = grid.numel() - 1;
   check(steps >= 1 && grid[-1].item<double>() == 0,
         "sampler: the grid must end in 0 and have at least one step");
+  return steps;
+}
+
+// Takes x = step(x, t_cur, t_next) over every interval of the grid but the last, which ends at
+// t = 0 where beta = 0 and no velocity exists: there the sample is the mean.
+template <class Step>
+Tensor integrate(const Mean& mean, Tensor x, const Tensor& grid, const Step& step) {
+  const int64_t steps = steps_of(grid);
   for (int64_t i = 0; i + 1 < steps; ++i) x = step(x, grid[i], grid[i + 1]);
   return mean(x, grid[steps - 1]);
 }
@@ -24,21 +29,22 @@ Tensor velocity(const Mean& mean, const Schedule& schedule, const Tensor& x_t, c
 
 Tensor euler_step(const Mean& mean,
                   const Schedule& schedule,
-                  const Tensor& x_t,
-                  const Tensor& t,
-                  const Tensor& next) {
-  return x_t + (next - t) * velocity(mean, schedule, x_t, t);
+                  const Tensor& x_cur,
+                  const Tensor& t_cur,
+                  const Tensor& t_next) {
+  const Tensor d_cur = velocity(mean, schedule, x_cur, t_cur);
+  return x_cur + (t_next - t_cur) * d_cur;
 }
 
-// The mean of the velocities at both ends of Euler's step.
 Tensor heun_step(const Mean& mean,
                  const Schedule& schedule,
-                 const Tensor& x_t,
-                 const Tensor& t,
-                 const Tensor& next) {
-  const Tensor v = velocity(mean, schedule, x_t, t);
-  const Tensor v_next = velocity(mean, schedule, x_t + (next - t) * v, next);
-  return x_t + (next - t) * (v + v_next) / 2;
+                 const Tensor& x_cur,
+                 const Tensor& t_cur,
+                 const Tensor& t_next) {
+  const Tensor d_cur = velocity(mean, schedule, x_cur, t_cur);
+  const Tensor x_next = x_cur + (t_next - t_cur) * d_cur;
+  const Tensor d_prime = velocity(mean, schedule, x_next, t_next);
+  return x_cur + (t_next - t_cur) * (0.5 * d_cur + 0.5 * d_prime);
 }
 
 }  // namespace
@@ -48,52 +54,57 @@ Tensor initial_state(const Schedule& schedule, const Tensor& grid, const Tensor&
 }
 
 Tensor euler(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid) {
-  return descend(
-      mean, std::move(x), grid, [&](const Tensor& x_t, const Tensor& t, const Tensor& next) {
-        return euler_step(mean, schedule, x_t, t, next);
-      });
+  return integrate(mean,
+                   std::move(x),
+                   grid,
+                   [&](const Tensor& x_cur, const Tensor& t_cur, const Tensor& t_next) {
+                     return euler_step(mean, schedule, x_cur, t_cur, t_next);
+                   });
 }
 
 Tensor heun(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid) {
-  return descend(
-      mean, std::move(x), grid, [&](const Tensor& x_t, const Tensor& t, const Tensor& next) {
-        return heun_step(mean, schedule, x_t, t, next);
-      });
+  return integrate(mean,
+                   std::move(x),
+                   grid,
+                   [&](const Tensor& x_cur, const Tensor& t_cur, const Tensor& t_next) {
+                     return heun_step(mean, schedule, x_cur, t_cur, t_next);
+                   });
 }
 
+// The lines of Algorithm 2 in their order and with their names, but in two respects. Times are
+// those of the schedule, so that noise is added on the data's own scale, x/alpha, where it has the
+// standard deviation sigma. The last step, whose t_next is 0, returns the mean, which is what its
+// Euler step comes to.
 Tensor edm_churn(const Mean& mean,
                  const Schedule& schedule,
                  Tensor x,
                  const Tensor& grid,
                  const ChurnOptions& options,
                  Rng& rng) {
-  const auto steps = static_cast<double>(grid.numel() - 1);
-  const double most = std::min(options.churn / steps, std::sqrt(2.0) - 1);
-  // Raises the noise of x from time t; returns the new time.
-  const auto raise = [&](Tensor& state, const Tensor& t) -> Tensor {
-    const Coefficients c = schedule.at(t);
+  const int64_t N = steps_of(grid);
+  const auto [S_churn, S_min, S_max, S_noise, second_order] = options;
+  for (int64_t i = 0; i < N; ++i) {
+    const Tensor t_cur = grid[i], t_next = grid[i + 1];
+    const Coefficients c = schedule.at(t_cur);
     const double sigma = c.sigma().item<double>();
-    const Tensor noise =
-        rng.normal(state.sizes().vec(), state.options());  // drawn even if unused, as EDM does
-    if (most == 0 || sigma < options.min || sigma > options.max) return t;
-    const double raised = sigma * (1 + most);
-    const Tensor t_hat = schedule.time(scalar(raised));
-    const double added = options.noise * std::sqrt(raised * raised - sigma * sigma);
-    state = schedule.at(t_hat).alpha * (state / c.alpha + added * noise);
-    return t_hat;
-  };
-  const auto step = [&](const Tensor& x_t, const Tensor& t, const Tensor& next) {
-    Tensor x_hat = x_t;
-    const Tensor t_hat = raise(x_hat, t);
-    return (options.second_order ? heun_step : euler_step)(mean, schedule, x_hat, t_hat, next);
-  };
-  // The last step raises noise too, and then returns the mean at the raised time.
-  const Mean last = [&](const Tensor& x_t, const Tensor& t) {
-    Tensor x_hat = x_t;
-    const Tensor t_hat = raise(x_hat, t);
-    return mean(x_hat, t_hat);
-  };
-  return descend(last, std::move(x), grid, step);
+
+    const bool churned = S_min <= sigma && sigma <= S_max;
+    const double gamma =
+        churned ? std::min(S_churn / static_cast<double>(N), std::sqrt(2.0) - 1) : 0;
+    const Tensor epsilon =
+        rng.normal(x.sizes().vec(), x.options());  // even if gamma is 0, as in EDM
+    const double sigma_hat = sigma * (1 + gamma);
+    Tensor t_hat = t_cur, x_hat = x;
+    if (gamma > 0) {
+      const double added = S_noise * std::sqrt(sigma_hat * sigma_hat - sigma * sigma);
+      t_hat = schedule.time(scalar(sigma_hat));
+      x_hat = schedule.at(t_hat).alpha * (x / c.alpha + added * epsilon);
+    }
+
+    if (i == N - 1) return mean(x_hat, t_hat);
+    x = (second_order ? heun_step : euler_step)(mean, schedule, x_hat, t_hat, t_next);
+  }
+  return x;
 }
 
 Tensor ddim_step(const Tensor& x0,
@@ -119,7 +130,7 @@ Tensor ddim(const Mean& mean,
             DdimConvention convention,
             Rng& rng) {
   check(eta >= 0 && eta <= 1, "ddim: eta must be in [0, 1], got ", eta);
-  return descend(
+  return integrate(
       mean, std::move(x), grid, [&](const Tensor& x_t, const Tensor& t, const Tensor& next) {
         const Coefficients c = schedule.at(t), c_next = schedule.at(next);
         const Tensor x0 = mean(x_t, t);
@@ -131,7 +142,7 @@ Tensor ddim(const Mean& mean,
 Tensor dpmpp_2m(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid) {
   Tensor previous;       // the mean one step before
   Tensor previous_step;  // and that step in log(alpha/beta)
-  return descend(
+  return integrate(
       mean, std::move(x), grid, [&](const Tensor& x_t, const Tensor& t, const Tensor& next) {
         const Coefficients c = schedule.at(t), c_next = schedule.at(next);
         const Tensor x0 = mean(x_t, t);
@@ -149,6 +160,20 @@ const std::vector<std::string>& solvers() {
   static const std::vector<std::string> names = {
       "euler", "heun", "edm_churn", "ddim_renoise", "ddim_ancestral", "dpmpp_2m"};
   return names;
+}
+
+void check_solver_options(const SamplerOptions& options, const std::string& prefix) {
+  const std::string& solver = options.solver;
+  check(options.eta == 0 || solver == "ddim_renoise" || solver == "ddim_ancestral",
+        prefix,
+        "eta: the solver ",
+        solver,
+        " takes no fresh noise; wanted ddim_renoise or ddim_ancestral");
+  check(options.churn.S_churn == 0 || solver == "edm_churn",
+        prefix,
+        "churn: the solver ",
+        solver,
+        " takes none; wanted edm_churn");
 }
 
 Tensor solve(const Mean& mean,

@@ -21,10 +21,10 @@ Tensor heun(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& 
 // EDM's stochastic sampler (Karras et al. 2022, Alg. 2): noise is raised before each Heun step, or
 // each Euler step if not second_order.
 struct ChurnOptions {
-  double churn = 0;  // S_churn
-  double min = 0;    // S_min, S_max: the sigmas between which noise is raised
-  double max = INFINITY;
-  double noise = 1;  // S_noise
+  double S_churn = 0;
+  double S_min = 0;  // the sigmas between which noise is raised
+  double S_max = INFINITY;
+  double S_noise = 1;
   bool second_order = true;
 };
 Tensor edm_churn(const Mean& mean,
@@ -66,6 +66,9 @@ struct SamplerOptions {
   double eta = 0;
 };
 const std::vector<std::string>& solvers();
+// Throws an Error if eta or churn is set and the solver has no use for it. `prefix` stands before
+// the option's name in the message, such as "--".
+void check_solver_options(const SamplerOptions& options, const std::string& prefix);
 // From the state x at the first time of a given grid.
 Tensor solve(const Mean& mean,
              const Schedule& schedule,

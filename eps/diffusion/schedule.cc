@@ -15,26 +15,20 @@ class Edm final : public Schedule {
   Tensor time(const Tensor& sigma) const override { return sigma; }
 };
 
-// alpha = exp(-B/2), beta = sqrt(1 - exp(-B)), with B(t) the integral of the noise rate
-// b(t) = 0.1 + 19.9 t over [0, t].
+// alpha = exp(-B/2), beta = sqrt(1 - exp(-B)), with B(t) the integral of the noise rate b(t).
 class VpLinear final : public Schedule {
  public:
   Coefficients at(const Tensor& t) const override {
-    const Tensor integral = t * (kMin + 0.5 * kSlope * t);
-    const Tensor rate = kMin + kSlope * t;
+    const Tensor integral = rate_.integral(t);
+    const Tensor rate = rate_.beta_min + rate_.beta_d * t;
     const Tensor alpha = (-0.5 * integral).exp();
     const Tensor beta = (-at::expm1(-integral)).sqrt();
     return {alpha, beta, -0.5 * rate * alpha, 0.5 * rate * alpha.square() / beta};
   }
-  Tensor time(const Tensor& sigma) const override {
-    // B = log(1 + sigma^2), then the root of a quadratic, in the form without cancellation.
-    const Tensor integral = at::log1p(sigma.square());
-    return 2 * integral / (kMin + (kMin * kMin + 2 * kSlope * integral).sqrt());
-  }
+  Tensor time(const Tensor& sigma) const override { return rate_.time(sigma); }
 
  private:
-  static constexpr double kMin = 0.1;
-  static constexpr double kSlope = 19.9;
+  const VpRate rate_ = {};
 };
 
 // alpha = cos(phi(t)) / cos(phi(0)) with phi(t) = (t + s) / (1 + s) pi / 2.
@@ -68,6 +62,17 @@ class RectifiedFlow final : public Schedule {
 };
 
 }  // namespace
+
+Tensor VpRate::integral(const Tensor& t) const { return t * (beta_min + 0.5 * beta_d * t); }
+
+Tensor VpRate::sigma(const Tensor& t) const { return at::expm1(integral(t)).sqrt(); }
+
+Tensor VpRate::time(const Tensor& sigma) const {
+  // B = ln(1 + sigma^2), then the positive root of beta_d t^2/2 + beta_min t = B. The other form of
+  // it, (sqrt(...) - beta_min)/beta_d, cancels where B is small.
+  const Tensor B = at::log1p(sigma.square());
+  return 2 * B / (beta_min + (beta_min * beta_min + 2 * beta_d * B).sqrt());
+}
 
 const Schedule& edm() {
   static const Edm schedule;

@@ -22,6 +22,17 @@ class Schedule {
   virtual Tensor time(const Tensor& sigma) const = 0;  // the t at which beta / alpha = sigma
 };
 
+// The linear noise rate b(t) = beta_min + beta_d t of the variance-preserving process (Song et al.
+// 2021), in EDM's letters: sigma(t)^2 = exp(B(t)) - 1, where B is the integral of b over [0, t].
+struct VpRate {
+  double beta_d = 19.9;
+  double beta_min = 0.1;
+
+  Tensor integral(const Tensor& t) const;  // B(t)
+  Tensor sigma(const Tensor& t) const;
+  Tensor time(const Tensor& sigma) const;  // the inverse of sigma(), accurate at small t, too
+};
+
 const Schedule& edm();  // alpha = 1, beta = t: variance exploding (Karras et al. 2022)
 const Schedule&
 vp_linear();  // alpha^2 + beta^2 = 1, linear noise rate 0.1 ... 20 (Song et al. 2021)

@@ -30,12 +30,12 @@ namespace {
 
 // Where the probability-flow ODE from (x, sigma) comes to.
 Tensor clean_guess(Oracle& oracle, const Spec& options, const Tensor& x, const Tensor& sigma) {
-  const int64_t steps = options.integer("ode_steps", 1, 1000000);
+  const int64_t steps = options.integer("ode_steps");
   GridOptions grid;
   grid.steps = steps + 1;
   grid.sigma_max = sigma.item<double>();
-  grid.sigma_min = std::min(options.real("ode_end", 1e-9, 1e6), grid.sigma_max / 10);
-  grid.rho = options.real("rho", 1e-3, 1e3);
+  grid.sigma_min = std::min(options.real("ode_end"), grid.sigma_max / 10);
+  grid.rho = options.real("rho");
   const Tensor points = time_grid(edm(), grid);  // the denoiser is never asked at the last
   const Tensor path =
       at::cat({oracle.denoiser().levels(points.narrow(0, 0, steps)), points[steps].reshape(1)});
@@ -82,17 +82,16 @@ Tensor langevin_law(const Target& t, const Tensor& x0hat, int64_t steps, Rng& rn
 }
 
 Tensor daps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const double eta = options.real("eta", 0, 1e6), eta_ratio = options.real("eta_ratio", 0, 1);
-  const double limit = options.real("limit", 0, 1e12), tau = options.real("tau", 0, 1e6);
-  const int64_t mcmc_steps = options.integer("mcmc_steps", 0, 1000000);
+  const double eta = options.real("eta"), eta_ratio = options.real("eta_ratio");
+  const double limit = options.real("limit"), tau = options.real("tau");
+  const int64_t mcmc_steps = options.integer("mcmc_steps");
   const std::string chain = options.text("chain");
-  check(chain == "steps" || chain == "law", "daps: chain=", chain, " is neither steps nor law");
   check(chain == "steps" || oracle.A().basis() != Basis::none,
         "daps: chain=law wants an operator whose A'A is diagonal in a fast basis; this one's is "
         "not");
   const Tensor tau_squared = (tau > 0 ? scalar(tau) : oracle.sigma_y()).square();
   check((tau_squared > 0).all().item<bool>(), "daps: wants tau > 0 where sigma_y is 0");
-  const Tensor levels = noise_levels(oracle, options);
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   const Tensor back_projection = oracle.A().adjoint(oracle.y());
   const int64_t K = levels.numel() - 1;
   Tensor x = levels[0] * noise;
@@ -117,15 +116,18 @@ Tensor daps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
 EPS_METHOD(
     {.name = "daps",
      .summary = "decoupled annealing: ODE, Langevin steps, new noise (Zhang et al. 2025)",
-     .fields = joined(level_fields(100),
-                      {{"ode_steps", "5", "evaluations at each level"},
-                       {"ode_end", "0.01", "where the ODE ends: at most a tenth of the level"},
-                       {"mcmc_steps", "100", "Langevin steps at each level"},
-                       {"eta", "5e-4", "their size at the first level"},
-                       {"eta_ratio", "0.01", "and at the last, relative to that"},
-                       {"tau", "0", "noise of the likelihood; 0: sigma_y"},
-                       {"limit", "1", "|A|^2 for which steps are kept stable; 0: never"},
-                       {"chain", "steps", "law: the end of the Langevin steps at once"}}),
+     .fields = joined(
+         level_fields(100),
+         {Field::integer("ode_steps", "5", at_least(1), "evaluations at each level"),
+          Field::real(
+              "ode_end", "0.01", positive(), "end of the ODE: at most a tenth of the level"),
+          Field::integer("mcmc_steps", "100", at_least(0), "Langevin steps at each level"),
+          Field::real("eta", "5e-4", at_least(0), "their size at the first level"),
+          Field::real("eta_ratio", "0.01", {0, 1}, "and at the last, relative to that"),
+          Field::real("tau", "0", at_least(0), "noise of the likelihood; 0: sigma_y"),
+          Field::real("limit", "1", at_least(0), "|A|^2 for which steps are kept stable; 0: never"),
+          Field::choice(
+              "chain", "steps", {"steps", "law"}, "law: the end of the Langevin steps at once")}),
      .tasks = {{"random_inpainting", "eta=5e-4"},
                {"box_inpainting", "eta=5e-4"},
                {"super_resolution_4x", "eta=9e-4,sigma_max=30,sigma_min=0.1"},

@@ -8,19 +8,16 @@ namespace eps {
 
 // eta and convention, with these defaults.
 inline std::vector<Field> ddim_fields(const char* eta, const char* convention) {
-  return {{"eta", eta, "fresh noise of the DDIM step, from 0 to 1"},
-          {"convention", convention, "what eta means: ancestral (eta = 1 is DDPM) or renoise"}};
+  return {Field::real("eta", eta, {0, 1}, "fresh noise of the DDIM step"),
+          Field::choice("convention",
+                        convention,
+                        {"ancestral", "renoise"},
+                        "meaning of eta; ancestral: eta = 1 is DDPM")};
 }
 
 inline DdimConvention ddim_convention(const Spec& options) {
-  const std::string name = options.text("convention");
-  if (name == "ancestral") return DdimConvention::ancestral;
-  check(name == "renoise",
-        options.name(),
-        ": convention=",
-        name,
-        " is neither ancestral nor renoise");
-  return DdimConvention::renoise;
+  return options.text("convention") == "ancestral" ? DdimConvention::ancestral
+                                                   : DdimConvention::renoise;
 }
 
 }  // namespace eps

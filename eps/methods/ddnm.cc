@@ -30,21 +30,17 @@ namespace {
 
 Tensor ddnm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   const std::string rule = options.text("rule");
-  check(rule == "scalar" || rule == "wiener" || rule == "singular",
-        "ddnm: rule=",
-        rule,
-        " is none of scalar, wiener, singular");
   check(rule != "singular" || oracle.A().basis() != Basis::none,
         "ddnm: rule=singular wants an operator whose A'A is diagonal in a fast basis; this one's "
         "is not");
-  const double eta = options.real("eta", 0, 1);
-  const Tensor regularisation = scalar(rule == "wiener" ? options.real("epsilon", 0, 1e6) : 0);
+  const double eta = options.real("eta");
+  const Tensor regularisation = scalar(rule == "wiener" ? options.real("epsilon") : 0);
   const DdimConvention convention = ddim_convention(options);
   const auto corrected = [&](const Tensor& D, const Tensor& sigma) -> Tensor {
     const Tensor lambda = sigma.square() / (sigma.square() + oracle.sigma_y().square());
     return D + per_sample(lambda, D) * oracle.A().ridge(residual(oracle, D), regularisation);
   };
-  const Tensor levels = noise_levels(oracle, options);
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   return descend(
       levels[0] * noise, levels, [&](const Tensor& x, const Tensor& sigma, const Tensor& next) {
         const Tensor D = oracle.denoise(x, sigma);
@@ -56,14 +52,17 @@ Tensor ddnm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
       });
 }
 
-EPS_METHOD({.name = "ddnm",
-            .summary = "range-space part from y, null-space part from the prior (Wang et al. 2023)",
-            .fields = joined(joined(level_fields(100), ddim_fields("0.85", "renoise")),
-                             {{"rule", "scalar", "for noisy y: scalar, wiener or singular (DDNM+)"},
-                              {"epsilon", "1e-3", "regularises the inverse of rule=wiener"}}),
-            .tasks = {{"gaussian_deblurring", "rule=wiener,epsilon=0.2"},
-                      {"motion_deblurring", "rule=wiener,epsilon=0.2"}},
-            .sample = ddnm});
+EPS_METHOD(
+    {.name = "ddnm",
+     .summary = "range-space part from y, null-space part from the prior (Wang et al. 2023)",
+     .fields = joined(
+         joined(level_fields(100), ddim_fields("0.85", "renoise")),
+         {Field::choice(
+              "rule", "scalar", {"scalar", "wiener", "singular"}, "for noisy y; singular: DDNM+"),
+          Field::real("epsilon", "1e-3", at_least(0), "regularises the inverse of rule=wiener")}),
+     .tasks = {{"gaussian_deblurring", "rule=wiener,epsilon=0.2"},
+               {"motion_deblurring", "rule=wiener,epsilon=0.2"}},
+     .sample = ddnm});
 
 }  // namespace
 }  // namespace eps

@@ -14,8 +14,8 @@ namespace {
 Tensor ddrm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   check(oracle.A().basis() != Basis::none,
         "ddrm: wants an operator whose A'A is diagonal in a fast basis; this one's is not");
-  const double eta = options.real("eta", 0, 1), eta_b = options.real("eta_b", 0, 1);
-  const Tensor levels = noise_levels(oracle, options);
+  const double eta = options.real("eta"), eta_b = options.real("eta_b");
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   // The first state is the step with all noise fresh from a prior that says nothing, D = 0.
   const Tensor none = at::zeros_like(noise), first = levels[0];
   return descend(singular_value_step(oracle, none, none, first, first, 1, 1, noise),
@@ -27,12 +27,14 @@ Tensor ddrm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
                  });
 }
 
-EPS_METHOD({.name = "ddrm",
-            .summary = "a diffusion of each singular component by itself (Kawar et al. 2022)",
-            .fields = joined(level_fields(20),
-                             {{"eta", "0.85", "fresh noise where y is noisier than the state"},
-                              {"eta_b", "1", "weight of y where it is less noisy than the state"}}),
-            .sample = ddrm});
+EPS_METHOD(
+    {.name = "ddrm",
+     .summary = "a diffusion of each singular component by itself (Kawar et al. 2022)",
+     .fields = joined(
+         level_fields(20),
+         {Field::real("eta", "0.85", {0, 1}, "fresh noise where y is noisier than the state"),
+          Field::real("eta_b", "1", {0, 1}, "weight of y where it is less noisy than the state")}),
+     .sample = ddrm});
 
 }  // namespace
 }  // namespace eps

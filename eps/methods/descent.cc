@@ -6,10 +6,10 @@
 namespace eps {
 
 std::vector<Field> level_fields(int64_t steps) {
-  return {{"steps", std::to_string(steps), "noise levels"},
-          {"sigma_max", "80", "the highest"},
-          {"sigma_min", "0.002", "the lowest above 0"},
-          {"rho", "7", "exponent of EDM's grid"}};
+  return {Field::integer("steps", std::to_string(steps), at_least(1), "noise levels"),
+          Field::real("sigma_max", "80", positive(), "the highest"),
+          Field::real("sigma_min", "0.002", positive(), "the lowest above 0"),
+          Field::real("rho", "7", {1e-3, 1e3}, "exponent of EDM's grid")};
 }
 
 std::vector<Field> with_defaults(std::vector<Field> fields,
@@ -25,13 +25,13 @@ std::vector<Field> joined(std::vector<Field> a, const std::vector<Field>& b) {
   return a;
 }
 
-Tensor noise_levels(const Oracle& oracle, const Spec& options) {
+GridOptions grid_options(const Spec& options) {
   GridOptions grid;
-  grid.steps = options.integer("steps", 1, 1000000);
-  grid.sigma_max = options.real("sigma_max", 1e-6, 1e6);
-  grid.sigma_min = options.real("sigma_min", 1e-9, grid.sigma_max);
-  grid.rho = options.real("rho", 1e-3, 1e3);
-  return noise_levels(oracle.denoiser(), grid);
+  grid.steps = options.integer("steps");
+  grid.sigma_max = options.real("sigma_max");
+  grid.sigma_min = options.real("sigma_min");
+  grid.rho = options.real("rho");
+  return grid;
 }
 
 Tensor residual(const Oracle& oracle, const Tensor& x) {

@@ -13,8 +13,8 @@ std::vector<Field> with_defaults(std::vector<Field> fields,
                                  const std::map<std::string, std::string>& values);
 std::vector<Field> joined(std::vector<Field> a, const std::vector<Field>& b);
 
-// The grid of these fields: noise levels from high to low, then 0, as the denoiser may be asked.
-Tensor noise_levels(const Oracle& oracle, const Spec& options);
+// Returns EDM's grid by these fields, for noise_levels().
+GridOptions grid_options(const Spec& options);
 
 // x = step(x, sigma, sigma_next) from the top of the levels down to sigma_next = 0.
 template <class Step>

@@ -17,9 +17,9 @@ namespace eps {
 namespace {
 
 Tensor diffpir(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const double lambda = options.real("lambda", 0, 1e6), zeta = options.real("zeta", 0, 1);
-  const bool skip_last = options.integer("skip_last", 0, 1) == 1;
-  const Tensor levels = noise_levels(oracle, options);
+  const double lambda = options.real("lambda"), zeta = options.real("zeta");
+  const bool skip_last = options.flag("skip_last");
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   return descend(
       levels[0] * noise, levels, [&](const Tensor& x, const Tensor& sigma, const Tensor& next) {
         const Tensor D = oracle.denoise(x, sigma);
@@ -37,10 +37,12 @@ Tensor diffpir(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rn
 EPS_METHOD(
     {.name = "diffpir",
      .summary = "a proximal step from the denoised image (Zhu et al. 2023)",
-     .fields = joined(level_fields(100),
-                      {{"lambda", "1.75", "weight of the denoised image in the proximal step"},
-                       {"zeta", "0.3", "fraction of the noise's variance that is fresh"},
-                       {"skip_last", "1", "1: no data step in the last iteration"}}),
+     .fields = joined(
+         level_fields(100),
+         {Field::real(
+              "lambda", "1.75", at_least(0), "weight of the denoised image in the proximal step"),
+          Field::real("zeta", "0.3", {0, 1}, "fraction of the noise's variance that is fresh"),
+          Field::flag("skip_last", "1", "1: no data step in the last iteration")}),
      .sample = diffpir});
 
 }  // namespace

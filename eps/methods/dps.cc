@@ -11,9 +11,9 @@ namespace eps {
 namespace {
 
 Tensor dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng&) {
-  const double scale = options.real("scale", 0, 1e6);
-  const bool clip = options.integer("clip", 0, 1) == 1;
-  const Tensor levels = noise_levels(oracle, options);
+  const double scale = options.real("scale");
+  const bool clip = options.flag("clip");
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   return descend(
       levels[0] * noise, levels, [&](const Tensor& x, const Tensor& sigma, const Tensor& next) {
         const Linearisation D = oracle.linearise(x, sigma);
@@ -26,9 +26,10 @@ Tensor dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng&) {
 
 EPS_METHOD({.name = "dps",
             .summary = "gradient of the residual's norm through the denoiser (Chung et al. 2023)",
-            .fields = joined(level_fields(250),
-                             {{"scale", "5", "step along the gradient of |y - A D(x)|"},
-                              {"clip", "0", "1: clip D to [-1, 1], as the authors do"}}),
+            .fields = joined(
+                level_fields(250),
+                {Field::real("scale", "5", at_least(0), "step along the gradient of |y - A D(x)|"),
+                 Field::flag("clip", "0", "1: clip D to [-1, 1], as the authors do")}),
             .tasks = {{"random_inpainting", "scale=5"},
                       {"box_inpainting", "scale=10"},
                       {"super_resolution_4x", "scale=10"},

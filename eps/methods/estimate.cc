@@ -3,13 +3,22 @@
 
 namespace eps {
 
+namespace {
+
+std::vector<std::string> schedule_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, schedule] : schedules()) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
 std::vector<Field> sampler_fields(int64_t steps, const std::string& solver) {
-  return joined(
-      level_fields(steps),
-      {{"solver", solver, "euler, heun, dpmpp_2m, ddim_renoise, ddim_ancestral or edm_churn"},
-       {"schedule", "edm", "edm, flow, vp_cosine or vp_linear"},
-       {"eta", "0", "fresh noise of the ddim solvers"},
-       {"churn", "0", "EDM's S_churn, of edm_churn"}});
+  return joined(level_fields(steps),
+                {Field::choice("solver", solver, solvers(), "of the probability flow or its SDE"),
+                 Field::choice("schedule", "edm", schedule_names(), "of the solver's steps"),
+                 Field::real("eta", "0", {0, 1}, "fresh noise of the ddim solvers"),
+                 Field::real("churn", "0", at_least(0), "EDM's S_churn, of edm_churn")});
 }
 
 Tensor sample_with(const Estimate& estimate,
@@ -17,27 +26,13 @@ Tensor sample_with(const Estimate& estimate,
                    const Spec& options,
                    const Tensor& noise,
                    Rng& rng) {
-  const auto found = schedules().find(options.text("schedule"));
-  check(found != schedules().end(),
-        options.name(),
-        ": unknown schedule ",
-        options.text("schedule"),
-        "; wanted edm, flow, vp_cosine or vp_linear");
-  const Schedule& schedule = *found->second;
+  const Schedule& schedule = *schedules().at(options.text("schedule"));
   SamplerOptions sampler;
   sampler.solver = options.text("solver");
-  sampler.eta = options.real("eta", 0, 1);
-  sampler.churn.churn = options.real("churn", 0, 1e6);
-  check(sampler.eta == 0 || sampler.solver.rfind("ddim", 0) == 0,
-        options.name(),
-        ": eta is for the ddim solvers; ",
-        sampler.solver,
-        " takes no fresh noise");
-  check(sampler.churn.churn == 0 || sampler.solver == "edm_churn",
-        options.name(),
-        ": churn is for the solver edm_churn, not for ",
-        sampler.solver);
-  const Tensor grid = schedule.time(noise_levels(oracle, options));
+  sampler.eta = options.real("eta");
+  sampler.churn.S_churn = options.real("churn");
+  check_solver_options(sampler, options.name() + ": ");
+  const Tensor grid = schedule.time(noise_levels(oracle.denoiser(), grid_options(options)));
   const Mean mean = [&](const Tensor& x_t, const Tensor& t) {
     const Coefficients c = schedule.at(t);
     return estimate(rescaled(x_t, c), c.sigma());

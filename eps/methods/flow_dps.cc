@@ -19,14 +19,14 @@ namespace {
 Tensor flow_levels(const Oracle& oracle, const Spec& options) {
   GridOptions grid;
   grid.kind = "uniform";
-  grid.steps = options.integer("steps", 1, 1000000);
-  grid.sigma_max = options.real("sigma_max", 0.01, 1e6);
+  grid.steps = options.integer("steps");
+  grid.sigma_max = options.real("sigma_max");
   return oracle.denoiser().levels(rectified_flow().at(time_grid(rectified_flow(), grid)).sigma());
 }
 
 Tensor flow_dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const int64_t gradient_steps = options.integer("gradient_steps", 0, 100000);
-  const double step = options.real("step", 0, 1e6);
+  const int64_t gradient_steps = options.integer("gradient_steps");
+  const double step = options.real("step");
   const Tensor levels = flow_levels(oracle, options);
   return descend(
       levels[0] * noise, levels, [&](const Tensor& z, const Tensor& sigma, const Tensor& next) {
@@ -43,10 +43,13 @@ Tensor flow_dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& r
 
 EPS_METHOD({.name = "flow_dps",
             .summary = "descent on the residual at the denoised image of a flow (Kim et al. 2025)",
-            .fields = {{"steps", "100", "times, equally spaced"},
-                       {"sigma_max", "80", "the highest noise level"},
-                       {"gradient_steps", "3", "steps of gradient descent on |y - A x0|^2/2"},
-                       {"step", "1", "their length; at most 2/|A|^2"}},
+            .fields = {Field::integer("steps", "100", at_least(1), "times, equally spaced"),
+                       Field::real("sigma_max", "80", at_least(0.01), "the highest noise level"),
+                       Field::integer("gradient_steps",
+                                      "3",
+                                      at_least(0),
+                                      "steps of gradient descent on |y - A x0|^2/2"),
+                       Field::real("step", "1", at_least(0), "their length; at most 2/|A|^2")},
             .tasks = {{"super_resolution_4x", "step=16"}},
             .sample = flow_dps});
 

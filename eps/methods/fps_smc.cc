@@ -47,22 +47,6 @@ struct Settings {
   double fraction, data_std;  // c, d
 };
 
-// Whether the field has the first of two values.
-bool is_first(const Spec& options, const char* field, const char* first, const char* second) {
-  const std::string value = options.text(field);
-  check(value == first || value == second,
-        options.name(),
-        ": ",
-        field,
-        "=",
-        value,
-        " is neither ",
-        first,
-        " nor ",
-        second);
-  return value == first;
-}
-
 struct Step {
   Tensor kept, fresh;                 // q, f
   Tensor noise_kept, noise_variance;  // k, w; w is a per-sample scalar
@@ -166,12 +150,12 @@ class Filter {
 
 Tensor fps_smc(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   check_noisy(oracle, "fps_smc");
-  const Settings settings{options.integer("particles", 1, 1000000),
-                          is_first(options, "convention", "ancestral", "renoise"),
-                          is_first(options, "noise", "diffused", "independent"),
-                          options.real("c", 1e-6, 1),
-                          options.real("data_std", 1e-6, 1e6)};
-  const Tensor levels = noise_levels(oracle, options);
+  const Settings settings{options.integer("particles"),
+                          options.text("convention") == "ancestral",
+                          options.text("noise") == "diffused",
+                          options.real("c"),
+                          options.real("data_std")};
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   Filter filter(oracle, settings, noise, rng);
   const Tensor x0 = descend(filter.start(levels[0]),
                             levels,
@@ -181,16 +165,22 @@ Tensor fps_smc(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rn
   return draw_particle(x0, filter.log_weights(), rng);
 }
 
-EPS_METHOD({.name = "fps_smc",
-            .summary = "particles that follow a noisy path of the measurement (Dou and Song 2024)",
-            .fields = joined(
-                level_fields(100),
-                {{"particles", "16", "per sample"},
-                 {"noise", "independent", "the authors' filter; diffused: exact in the limit"},
-                 {"data_std", "0.5", "of a pixel; diffused: where noise is resolved"},
-                 {"convention", "ancestral", "renoise: the authors' steps"},
-                 {"c", "0.95", "fresh part of the variance of renoise"}}),
-            .sample = fps_smc});
+EPS_METHOD(
+    {.name = "fps_smc",
+     .summary = "particles that follow a noisy path of the measurement (Dou and Song 2024)",
+     .fields = joined(
+         level_fields(100),
+         {Field::integer("particles", "16", at_least(1), "per sample"),
+          Field::choice("noise",
+                        "independent",
+                        {"independent", "diffused"},
+                        "independent: the authors' filter; diffused: exact in the limit"),
+          Field::real(
+              "data_std", "0.5", positive(), "of a pixel; diffused: where noise is resolved"),
+          Field::choice(
+              "convention", "ancestral", {"ancestral", "renoise"}, "renoise: the authors' steps"),
+          Field::real("c", "0.95", {1e-6, 1}, "fresh part of the variance of renoise")}),
+     .sample = fps_smc});
 
 }  // namespace
 }  // namespace eps

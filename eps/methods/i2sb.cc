@@ -21,8 +21,8 @@ namespace eps {
 namespace {
 
 Tensor i2sb(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const int64_t steps = options.integer("steps", 1, 100000);
-  const bool noisy = options.integer("ode", 0, 1) == 0;
+  const int64_t steps = options.integer("steps");
+  const bool noisy = !options.flag("ode");
   const Mean mean = [&](const Tensor& x, const Tensor& sigma) {
     return oracle.posterior_mean(Input::i2sb, x, edm().at(sigma));
   };
@@ -34,8 +34,9 @@ EPS_METHOD({.name = "i2sb",
             .summary = "from picture(y) to the image along a Brownian bridge; a network of its own "
                        "(Liu et al. 2023)",
             .input = Input::i2sb,
-            .fields = {{"steps", "100", "equal steps of t; 1: the posterior mean"},
-                       {"ode", "0", "1: without noise (OT-ODE)"}},
+            .fields = {Field::integer(
+                           "steps", "100", at_least(1), "equal steps of t; 1: the posterior mean"),
+                       Field::flag("ode", "0", "1: without noise (OT-ODE)")},
             .sample = i2sb});
 
 }  // namespace

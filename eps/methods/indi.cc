@@ -14,7 +14,7 @@ namespace eps {
 namespace {
 
 Tensor indi(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const int64_t steps = options.integer("steps", 1, 100000);
+  const int64_t steps = options.integer("steps");
   const Mean mean = [&](const Tensor& x, const Tensor& sigma) {
     return oracle.posterior_mean(Input::indi, x, edm().at(sigma));
   };
@@ -26,7 +26,8 @@ EPS_METHOD({.name = "indi",
             .summary = "from picture(y) to the image in small steps, without noise; a network of "
                        "its own (Delbracio and Milanfar 2023)",
             .input = Input::indi,
-            .fields = {{"steps", "20", "equal steps of t; 1: the posterior mean"}},
+            .fields = {Field::integer(
+                "steps", "20", at_least(1), "equal steps of t; 1: the posterior mean")},
             .sample = indi});
 
 }  // namespace

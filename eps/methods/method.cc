@@ -54,7 +54,7 @@ MethodChoice choose_method(const std::string& spec, const std::string& task, int
   Spec given = Spec::parse(spec);
   if (steps > 0) {
     check(!given.has("steps"), "steps ", steps, ": ", spec, " says its steps already");
-    given = given.with("steps", std::to_string(steps));
+    given = given.with("steps", steps);
   }
   const auto found = methods().find(given.name());
   if (found == methods().end()) {

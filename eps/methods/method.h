@@ -33,6 +33,13 @@ bool register_method(Method method);
 struct MethodChoice {
   const Method& method;
   Spec options;
+
+  // Returns this choice with another value, which is checked like one in a spec:
+  // choose_method("eps").with("sigma_min", sigma_y / 5). A number keeps its last bit.
+  template <class Value>
+  MethodChoice with(const std::string& field, const Value& value) const {
+    return {method, options.with(field, value).resolve(method.fields)};
+  }
 };
 MethodChoice choose_method(const std::string& spec,
                            const std::string& task = "",

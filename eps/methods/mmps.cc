@@ -38,7 +38,7 @@ Tensor krylov_solution(const std::function<Tensor(const Tensor&)>& M,
 }
 
 Tensor mmps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const int64_t iterations = options.integer("iterations", 1, 100000);
+  const int64_t iterations = options.integer("iterations");
   const LinearOperator& A = oracle.A();
   const Estimate estimate = [&](const Tensor& x, const Tensor& sigma) {
     const Linearisation D = oracle.linearise(x, sigma);
@@ -58,7 +58,10 @@ Tensor mmps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
 EPS_METHOD({.name = "mmps",
             .summary = "Gaussian with the denoiser's own covariance s^2 J (Rozet et al. 2024)",
             .fields = joined(sampler_fields(100, "dpmpp_2m"),
-                             {{"iterations", "5", "conjugate-gradient steps for each mean"}}),
+                             {Field::integer("iterations",
+                                             "5",
+                                             at_least(1),
+                                             "conjugate-gradient steps for each mean")}),
             .sample = mmps});
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace eps {
 namespace {
 
 Tensor mpgd(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const double zeta = options.real("zeta", 0, 1e6), eta = options.real("eta", 0, 1);
+  const double zeta = options.real("zeta"), eta = options.real("eta");
   const DdimConvention convention = ddim_convention(options);
-  const Tensor levels = noise_levels(oracle, options);
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   return descend(
       levels[0] * noise, levels, [&](const Tensor& x, const Tensor& sigma, const Tensor& next) {
         const Tensor D = oracle.denoise(x, sigma);
@@ -25,8 +25,9 @@ Tensor mpgd(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
 
 EPS_METHOD({.name = "mpgd",
             .summary = "gradient of the residual's norm at the denoised image (He et al. 2024)",
-            .fields = joined(joined(level_fields(100), ddim_fields("0.85", "ancestral")),
-                             {{"zeta", "20", "step along the gradient of |y - A x0|"}}),
+            .fields = joined(
+                joined(level_fields(100), ddim_fields("0.85", "ancestral")),
+                {Field::real("zeta", "20", at_least(0), "step along the gradient of |y - A x0|")}),
             .tasks = {{"random_inpainting", "zeta=20"},
                       {"box_inpainting", "zeta=15"},
                       {"super_resolution_4x", "zeta=30"},

@@ -13,10 +13,10 @@ namespace eps {
 namespace {
 
 Tensor pigdm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const double zeta = options.real("zeta", 0, 1e6), eta = options.real("eta", 0, 1);
-  const Tensor v = scalar(options.real("data_std", 1e-6, 1e6)).square();
+  const double zeta = options.real("zeta"), eta = options.real("eta");
+  const Tensor v = scalar(options.real("data_std")).square();
   const DdimConvention convention = ddim_convention(options);
-  const Tensor levels = noise_levels(oracle, options);
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   return descend(
       levels[0] * noise, levels, [&](const Tensor& x, const Tensor& sigma, const Tensor& next) {
         const Linearisation D = oracle.linearise(x, sigma);
@@ -29,12 +29,14 @@ Tensor pigdm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng)
       });
 }
 
-EPS_METHOD({.name = "pigdm",
-            .summary = "pseudo-inverse guidance through the denoiser (Song et al. 2023)",
-            .fields = joined(joined(level_fields(100), ddim_fields("1", "ancestral")),
-                             {{"zeta", "1", "factor of the guidance"},
-                              {"data_std", "1", "the data's standard deviation; published: 1"}}),
-            .sample = pigdm});
+EPS_METHOD(
+    {.name = "pigdm",
+     .summary = "pseudo-inverse guidance through the denoiser (Song et al. 2023)",
+     .fields = joined(
+         joined(level_fields(100), ddim_fields("1", "ancestral")),
+         {Field::real("zeta", "1", at_least(0), "factor of the guidance"),
+          Field::real("data_std", "1", positive(), "the data's standard deviation; published: 1")}),
+     .sample = pigdm});
 
 }  // namespace
 }  // namespace eps

@@ -24,10 +24,10 @@ namespace eps {
 namespace {
 
 Tensor red_diff(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const double lambda = options.real("lambda", 0, 1e6), lr = options.real("lr", 0, 1e6);
-  const double data_weight = options.real("data_weight", 0, 1e12);
-  const double decay = options.real("decay", 0, 1);
-  const Tensor levels = noise_levels(oracle, options);
+  const double lambda = options.real("lambda"), lr = options.real("lr");
+  const double data_weight = options.real("data_weight");
+  const double decay = options.real("decay");
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   const int64_t steps = levels.numel() - 1;
   const Tensor start = oracle.A().ridge(oracle.y(), 4 * oracle.sigma_y().square());
   const Tensor mu = start.expand_as(noise).clone(at::MemoryFormat::Contiguous);
@@ -43,14 +43,16 @@ Tensor red_diff(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& r
   return mu;
 }
 
-EPS_METHOD({.name = "red_diff",
-            .summary = "one image of least energy by Adam, without spread (Mardani et al. 2024)",
-            .fields = joined(with_defaults(level_fields(1000), {{"sigma_min", "0.1"}}),
-                             {{"lambda", "0.25", "weight of the prior, per unit of sigma"},
-                              {"data_weight", "1", "weight of |y - A mu|^2/2"},
-                              {"lr", "0.1", "Adam's step"},
-                              {"decay", "0.2", "part of the steps over which lr falls to 0"}}),
-            .sample = red_diff});
+EPS_METHOD(
+    {.name = "red_diff",
+     .summary = "one image of least energy by Adam, without spread (Mardani et al. 2024)",
+     .fields = joined(
+         with_defaults(level_fields(1000), {{"sigma_min", "0.1"}}),
+         {Field::real("lambda", "0.25", at_least(0), "weight of the prior, per unit of sigma"),
+          Field::real("data_weight", "1", at_least(0), "weight of |y - A mu|^2/2"),
+          Field::real("lr", "0.1", at_least(0), "Adam's step"),
+          Field::real("decay", "0.2", {0, 1}, "part of the steps over which lr falls to 0")}),
+     .sample = red_diff});
 
 }  // namespace
 }  // namespace eps

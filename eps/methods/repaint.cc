@@ -29,10 +29,10 @@ Tensor known_pixels(const Oracle& oracle, const Tensor& like) {
 }
 
 Tensor repaint(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const int64_t jump = options.integer("jump", 1, 1000000);
-  const int64_t resamples = options.integer("resamples", 1, 1000000);
+  const int64_t jump = options.integer("jump");
+  const int64_t resamples = options.integer("resamples");
   const Tensor known = known_pixels(oracle, noise), y = oracle.A().adjoint(oracle.y());
-  const Tensor levels = noise_levels(oracle, options);
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   const int64_t steps = levels.numel() - 1;
   const auto fresh = [&] { return rng.normal(noise.sizes().vec(), noise.options()); };
 
@@ -57,12 +57,14 @@ Tensor repaint(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rn
   return x;
 }
 
-EPS_METHOD({.name = "repaint",
-            .summary = "inpainting by replacing known pixels and resampling (Lugmayr et al. 2022)",
-            .fields = joined(level_fields(250),
-                             {{"jump", "10", "levels in a stretch"},
-                              {"resamples", "10", "times that each stretch is walked"}}),
-            .sample = repaint});
+EPS_METHOD(
+    {.name = "repaint",
+     .summary = "inpainting by replacing known pixels and resampling (Lugmayr et al. 2022)",
+     .fields = joined(
+         level_fields(250),
+         {Field::integer("jump", "10", at_least(1), "levels in a stretch"),
+          Field::integer("resamples", "10", at_least(1), "times that each stretch is walked")}),
+     .sample = repaint});
 
 }  // namespace
 }  // namespace eps

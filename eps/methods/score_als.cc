@@ -23,10 +23,11 @@ namespace eps {
 namespace {
 
 Tensor score_als(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  const double step_size = options.real("step_size", 0, 1);
-  const int64_t inner = options.integer("inner", 1, 1000000);
-  const double kept = options.integer("consistent", 0, 1) == 1 ? 1 - step_size / 2 : 1;
-  const Tensor levels = noise_levels(oracle, options), noise_variance = oracle.sigma_y().square();
+  const double step_size = options.real("step_size");
+  const int64_t inner = options.integer("inner");
+  const double kept = options.flag("consistent") ? 1 - step_size / 2 : 1;
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options)),
+               noise_variance = oracle.sigma_y().square();
   return descend(levels[0] * noise, levels, [&](Tensor x, const Tensor& sigma, const Tensor& next) {
     const Tensor a = step_size * sigma.square();
     const Tensor pull = a / (noise_variance + sigma.square());
@@ -39,13 +40,14 @@ Tensor score_als(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& 
   });
 }
 
-EPS_METHOD({.name = "score_als",
-            .summary = "annealed Langevin dynamics (Song and Ermon 2019; Jalal et al. 2021)",
-            .fields = joined(level_fields(100),
-                             {{"inner", "5", "Langevin steps at each level"},
-                              {"step_size", "0.5", "of a step, in units of sigma^2"},
-                              {"consistent", "1", "0: Langevin's noise, whatever the step"}}),
-            .sample = score_als});
+EPS_METHOD(
+    {.name = "score_als",
+     .summary = "annealed Langevin dynamics (Song and Ermon 2019; Jalal et al. 2021)",
+     .fields = joined(level_fields(100),
+                      {Field::integer("inner", "5", at_least(1), "Langevin steps at each level"),
+                       Field::real("step_size", "0.5", {0, 1}, "of a step, in units of sigma^2"),
+                       Field::flag("consistent", "1", "0: Langevin's noise, whatever the step")}),
+     .sample = score_als});
 
 }  // namespace
 }  // namespace eps

@@ -27,9 +27,10 @@ namespace {
 
 Tensor tds(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   check_noisy(oracle, "tds");
-  const int64_t images = noise.size(0), particles = options.integer("particles", 1, 1000000);
-  const double data_std = options.real("data_std", 1e-6, 1e6);
-  const Tensor levels = noise_levels(oracle, options), noise_variance = oracle.sigma_y().square();
+  const int64_t images = noise.size(0), particles = options.integer("particles");
+  const double data_std = options.real("data_std");
+  const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options)),
+               noise_variance = oracle.sigma_y().square();
   const auto residuals = [&](const Tensor& x) {
     return per_particle(
         images, [&](const Tensor& one) { return residual(oracle, one); }, x);
@@ -65,8 +66,11 @@ EPS_METHOD({.name = "tds",
             .summary = "twisted diffusion sampler: particles with PiGDM's guidance, weighted to be "
                        "exact (Wu et al. 2023)",
             .fields = joined(level_fields(100),
-                             {{"particles", "16", "per sample"},
-                              {"data_std", "0.5", "standard deviation of a pixel, for the twist"}}),
+                             {Field::integer("particles", "16", at_least(1), "per sample"),
+                              Field::real("data_std",
+                                          "0.5",
+                                          positive(),
+                                          "standard deviation of a pixel, for the twist")}),
             .sample = tds});
 
 }  // namespace

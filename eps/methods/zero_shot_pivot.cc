@@ -16,9 +16,9 @@ Tensor zero_shot_pivot(Oracle& oracle, const Spec& options, const Tensor& noise,
 // The noise level of the noisiest pixel under Sigma_star: equivalent_sigma() where A'A = gamma^2 I,
 // and then exact. Elsewhere no one level is right, and a lower one would leave noise in the image.
 Tensor largest_sigma(const Oracle& oracle, const Tensor& x, const Tensor& sigma) {
-  const Tensor level = sigma.square(), noise = oracle.sigma_y().square();
+  const Tensor sigma_squared = sigma.square(), sigma_y_squared = oracle.sigma_y().square();
   const Tensor variance = oracle.A().filter_diagonal(x, [&](const Tensor& e) {
-    return pivot_variance(e, per_sample(level, e), per_sample(noise, e));
+    return pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
   });
   // Without any noise left there is still nothing to denoise below this.
   return variance.expand_as(x).amax({1, 2, 3}, true).sqrt().clamp_min(1e-6);

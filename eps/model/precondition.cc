@@ -11,14 +11,10 @@ namespace {
 
 using Kind = Preconditioning::Kind;
 
-double vp_sigma(const Preconditioning& p, double t) {
-  return std::sqrt(std::expm1(0.5 * p.beta_d * t * t + p.beta_min * t));
-}
+VpRate vp_rate(const Preconditioning& p) { return {p.beta_d, p.beta_min}; }
 
-// t of sigma(t), the positive root of beta_d t^2 / 2 + beta_min t = ln(1 + sigma^2).
-Tensor vp_time(const Preconditioning& p, const Tensor& sigma) {
-  const Tensor log = at::log1p(sigma.square());
-  return (at::sqrt(log * (2 * p.beta_d) + p.beta_min * p.beta_min) - p.beta_min) / p.beta_d;
+double vp_sigma(const Preconditioning& p, double t) {
+  return vp_rate(p).sigma(scalar(t)).item<double>();
 }
 
 // Index of the table entry nearest to sigma, of sigma's shape.
@@ -96,7 +92,7 @@ PreconditioningCoefficients coefficients(const Preconditioning& p, const Tensor&
   switch (p.kind) {
     case Kind::vp: {
       const auto last = static_cast<double>(p.M - 1);
-      return {one, -sigma, at::rsqrt(variance + 1), vp_time(p, sigma) * last};
+      return {one, -sigma, at::rsqrt(variance + 1), vp_rate(p).time(sigma) * last};
     }
     case Kind::ve:
       return {one, sigma, one, at::log(sigma * 0.5)};

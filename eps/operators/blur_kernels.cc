@@ -66,10 +66,10 @@ Operator make_gaussian(const Spec& spec, const Tensor& like, Rng& rng) {
 }
 
 Operator make_motion(const Spec& spec, const Tensor& like, Rng& rng) {
-  const Range lengths = spec.range("length", 1, 1e6);
+  const Range lengths = spec.range("length");
   check_fits(std::lround(lengths.high) / 2 * 2 + 1, like);
-  const auto step = static_cast<double>(spec.integer("step", 1, 1000000));
-  const Range angles = spec.range("angle", -360, 360);
+  const auto step = static_cast<double>(spec.integer("step"));
+  const Range angles = spec.range("angle");
   const double choices = std::floor((lengths.high - lengths.low) / step) + 1;
   const double longest = std::round(lengths.low + step * (choices - 1));
   // A draw for the length even if there is one only: the angles then do not depend on it.
@@ -90,17 +90,24 @@ Operator make_kernel(const Spec& spec, const Tensor& like, Rng&) {
 EPS_OPERATOR({.name = "blur_gaussian",
               .summary = "circular blur with a Gaussian kernel",
               .example = "blur_gaussian:std=0.75,size=7",
-              .fields = {{"std", "0.75", "standard deviation in pixels; a..b draws one per image"},
-                         {"size", "11", "kernel size in pixels"}},
+              .fields = {Field::range("std",
+                                      "0.75",
+                                      at_least(1e-3),
+                                      "standard deviation in pixels; a..b draws one per image"),
+                         Field::integer("size", "11", at_least(1), "kernel size in pixels")},
               .strengths = {"std"},
               .make = make_gaussian});
 
 EPS_OPERATOR({.name = "blur_motion",
               .summary = "circular blur along a straight line",
               .example = "blur_motion:length=5,angle=30",
-              .fields = {{"length", "15", "pixels; a..b draws one per image"},
-                         {"step", "1", "between the lengths that a..b draws from"},
-                         {"angle", "0", "degrees, counter-clockwise; a..b draws one per image"}},
+              .fields = {Field::range("length", "15", {1, 1e6}, "pixels; a..b draws one per image"),
+                         Field::integer(
+                             "step", "1", at_least(1), "between the lengths that a..b draws from"),
+                         Field::range("angle",
+                                      "0",
+                                      {-360, 360},
+                                      "degrees, counter-clockwise; a..b draws one per image")},
               .strengths = {"length"},
               .make = make_motion});
 
@@ -127,8 +134,8 @@ Tensor motion_kernel(int64_t length, double angle) {
 }
 
 Tensor gaussian_kernels(const Spec& spec, const Tensor& like, Rng& rng) {
-  const Range stds = spec.range("std", 1e-3, 1e6);
-  const int64_t size = spec.integer("size", 1, 1 << 20);
+  const Range stds = spec.range("std");
+  const int64_t size = spec.integer("size");
   check_fits(size, like);
   return gaussians(draw_or_fix(stds, like, rng), size);
 }

@@ -69,20 +69,23 @@ Operator make_blur_pool(const Spec& spec, const Tensor& like, Rng& rng) {
   return blur_pool(gaussian_kernels(spec, like, rng).to(like.device()),
                    like.size(2),
                    like.size(3),
-                   spec.integer("factor", 1, 1 << 20));
+                   spec.integer("factor"));
 }
 
-EPS_OPERATOR({.name = "blur_pool",
-              .summary = "Gaussian blur, then average pooling (also: any blur | super_resolution)",
-              .example = "blur_pool:std=1,size=7,factor=2",
-              .fields = {{"std", "1", "standard deviation in pixels; a..b draws one per image"},
-                         {"size", "11", "kernel size in pixels"},
-                         {"factor", "4", "block size; must divide height and width"}},
-              .strengths = {"std", "factor"},
-              .make = make_blur_pool,
-              .image_shape = [](const Spec& spec, const Shape& y) {
-                return image_shape_of("super_resolution:factor=" + spec.text("factor"), y);
-              }});
+EPS_OPERATOR(
+    {.name = "blur_pool",
+     .summary = "Gaussian blur, then average pooling (also: any blur | super_resolution)",
+     .example = "blur_pool:std=1,size=7,factor=2",
+     .fields =
+         {Field::range(
+              "std", "1", at_least(1e-3), "standard deviation in pixels; a..b draws one per image"),
+          Field::integer("size", "11", at_least(1), "kernel size in pixels"),
+          Field::integer("factor", "4", {1, 1 << 20}, "block size; must divide height and width")},
+     .strengths = {"std", "factor"},
+     .make = make_blur_pool,
+     .image_shape = [](const Spec& spec, const Shape& y) {
+       return image_shape_of("super_resolution:factor=" + spec.text("factor"), y);
+     }});
 
 }  // namespace
 

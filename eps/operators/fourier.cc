@@ -58,8 +58,8 @@ class SubsampledFourier final : public LinearOperator {
 // Columns of k-space: the central ones, and others at random so that width/acceleration are kept.
 Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
   const int64_t height = like.size(2), width = like.size(3);
-  const double kept = 1 / spec.real("acceleration", 1, 1e6);
-  const double central = spec.real("center", 0, 1);
+  const double kept = 1 / spec.real("acceleration");
+  const double central = spec.real("center");
   check(
       central <= kept, "fourier_lines: center=", central, " is more than 1/acceleration = ", kept);
   const Tensor random = rng.uniform({like.size(0), width});
@@ -84,10 +84,6 @@ Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
 Operator make_masked_fourier(const Spec& spec, const Tensor& like, Rng&) {
   const Tensor mask = read_mask_file(spec.text("file"), like);
   const std::string zero = spec.text("zero");
-  check(zero == "center" || zero == "corner",
-        "fourier_mask: zero=",
-        zero,
-        " is neither center nor corner");
   return subsampled_fourier(zero == "center" ? at::fft_ifftshift(mask, at::IntArrayRef({1, 2}))
                                              : mask);
 }
@@ -100,25 +96,27 @@ Shape image_of_pairs(const Spec& spec, const Shape& y) {
   return {y[0], y[1], y[2], y[3]};
 }
 
-EPS_OPERATOR(
-    {.name = "fourier_lines",
-     .summary = "single-coil MRI: random columns of k-space and all central ones",
-     .example = "fourier_lines:acceleration=2,center=0.125",
-     .fields = {{"acceleration", "4", "columns over columns kept"},
-                {"center", "0.08", "fraction of columns around the zero frequency, always kept"}},
-     .strengths = {"acceleration"},
-     .make = make_lines,
-     .measurement_dims = 5,
-     .image_shape = image_of_pairs});
+EPS_OPERATOR({.name = "fourier_lines",
+              .summary = "single-coil MRI: random columns of k-space and all central ones",
+              .example = "fourier_lines:acceleration=2,center=0.125",
+              .fields = {Field::real("acceleration", "4", at_least(1), "columns over columns kept"),
+                         Field::real("center",
+                                     "0.08",
+                                     {0, 1},
+                                     "fraction of columns around the zero frequency, always kept")},
+              .strengths = {"acceleration"},
+              .make = make_lines,
+              .measurement_dims = 5,
+              .image_shape = image_of_pairs});
 
 EPS_OPERATOR(
     {.name = "fourier_mask",
      .summary = "single-coil MRI with a k-space mask from a file",
      .example = "",
-     .fields = {{"file",
-                 "",
-                 "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"},
-                {"zero", "center", "where the mask has the zero frequency: center or corner"}},
+     .fields =
+         {{"file", "", "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"},
+          Field::choice(
+              "zero", "center", {"center", "corner"}, "where the mask has the zero frequency")},
      .make = make_masked_fourier,
      .measurement_dims = 5,
      .image_shape = image_of_pairs});

@@ -42,7 +42,6 @@ Operator make_grey(const Spec& spec, const Tensor& like, Rng&) {
   const int64_t channels = like.size(1);
   if (kind == "mean")
     return grey(at::full({channels}, 1.0 / static_cast<double>(channels), at::kDouble));
-  check(kind == "luma", "grey: weights=", kind, " is neither mean nor luma");
   check(channels == 3, "grey: weights=luma wants 3 channels, the image has ", channels);
   return grey(at::tensor({0.299, 0.587, 0.114}, at::kDouble));
 }
@@ -50,7 +49,10 @@ Operator make_grey(const Spec& spec, const Tensor& like, Rng&) {
 EPS_OPERATOR({.name = "grey",
               .summary = "colour to grey: one channel, the weighted sum of all",
               .example = "grey",
-              .fields = {{"weights", "mean", "mean (1/C each) or luma (0.299, 0.587, 0.114)"}},
+              .fields = {Field::choice("weights",
+                                       "mean",
+                                       {"mean", "luma"},
+                                       "mean: 1/C each; luma: 0.299, 0.587, 0.114")},
               .make = make_grey,
               // How many channels there were, a grey image does not tell: colour is meant.
               .image_shape = [](const Spec&, const Shape& y) {

@@ -64,7 +64,7 @@ class SubsampledHadamard final : public LinearOperator {
 };
 
 Operator make_hadamard(const Spec& spec, const Tensor& like, Rng& rng) {
-  const double keep = spec.real("keep", 0, 1);
+  const double keep = spec.real("keep");
   check(is_power_of_two(like.size(2)) && is_power_of_two(like.size(3)),
         "hadamard: height and width must be powers of 2, got ",
         like.size(2),
@@ -80,7 +80,8 @@ EPS_OPERATOR(
     {.name = "hadamard",
      .summary = "compressed sensing: random rows of a sign-randomised Walsh-Hadamard transform",
      .example = "hadamard:keep=0.5",
-     .fields = {{"keep", "0.25", "fraction of the coefficients that are measured"}},
+     .fields = {Field::real(
+         "keep", "0.25", {0, 1}, "fraction of the coefficients that are measured")},
      .strengths = {"keep"},
      .make = make_hadamard});
 

@@ -59,7 +59,7 @@ class Inpainting final : public LinearOperator {
 };
 
 Operator make_random(const Spec& spec, const Tensor& like, Rng& rng) {
-  const Tensor missing = draw_in(spec.range("missing", 0, 1), like, rng);
+  const Tensor missing = draw_in(spec.range("missing"), like, rng);
   const Tensor u = rng.uniform({like.size(0), 1, like.size(2), like.size(3)});
   return std::make_shared<Inpainting>((u >= missing).to(like.device()));
 }
@@ -91,13 +91,7 @@ Interval draw_interval(const Spec& spec,
   const double most = std::floor(range.high);
   const Tensor length =
       draw_in({std::ceil(range.low), most + 1}, like, rng).floor().clamp_max(most);
-  const std::string where = spec.text("position");
-  check(where == "center" || where == "random",
-        spec.name(),
-        ": position=",
-        where,
-        " is neither center nor random");
-  const bool given = spec.has(position), random = where == "random" && !given;
+  const bool given = spec.has(position), random = spec.text("position") == "random" && !given;
   const double margin = random ? std::floor(single("margin")) : 0;
   const Tensor room = side - 2 * margin - length;
   Tensor begin = (room / 2).floor();
@@ -139,7 +133,8 @@ Operator make_mask(const Spec& spec, const Tensor& like, Rng&) {
 EPS_OPERATOR({.name = "inpaint_random",
               .summary = "each pixel is missing with a probability, all its channels together",
               .example = "inpaint_random:missing=0.7",
-              .fields = {{"missing", "0.7", "fraction missing; a..b draws one per image"}},
+              .fields = {Field::range(
+                  "missing", "0.7", {0, 1}, "fraction missing; a..b draws one per image")},
               .strengths = {"missing"},
               .make = make_random});
 
@@ -149,7 +144,7 @@ EPS_OPERATOR(
      .example = "inpaint_box:height=50%,width=25%",
      .fields = {{"height", "50%", "pixels or %; a..b draws one per image"},
                 {"width", "50%", "pixels or %; a..b draws one per image"},
-                {"position", "center", "center or random"},
+                Field::choice("position", "center", {"center", "random"}, "of the box"),
                 {"margin", "0", "pixels or % that a box of random position keeps from every edge"},
                 {"top", "", "first missing row, instead of position"},
                 {"left", "", "first missing column, instead of position"}},

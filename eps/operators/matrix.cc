@@ -84,7 +84,7 @@ Operator make_matrix(const Spec& spec, const Tensor& like, Rng& rng) {
   const int64_t d = like.size(1) * like.size(2) * like.size(3);
   if (!spec.has("file")) {
     // Gaussian measurements, scaled so that E[A'A] = (rows / d) I.
-    const int64_t rows = spec.integer("rows", 1, 1 << 20);
+    const int64_t rows = spec.integer("rows");
     const Tensor matrix = rng.normal({like.size(0), rows, d}) / std::sqrt(static_cast<double>(d));
     return dense_matrix(matrix.to(like.device()), like.sizes().vec());
   }
@@ -96,7 +96,10 @@ EPS_OPERATOR(
      .summary = "a dense matrix on the flattened image, from a file or Gaussian",
      .example = "matrix:rows=24",
      .fields = {{"file", "", ".npy or .safetensors; M x CHW, or N x M x CHW with one per image"},
-                {"rows", "64", "without a file: rows of a Gaussian matrix, drawn per image"}},
+                Field::integer("rows",
+                               "64",
+                               {1, 1 << 20},
+                               "without a file: rows of a Gaussian matrix, drawn per image")},
      .strengths = {"rows"},
      .make = make_matrix,
      .measurement_dims = 2,

@@ -19,7 +19,7 @@ void check_divides(int64_t factor, const Tensor& x) {
         " pixels");
 }
 
-int64_t factor_of(const Spec& spec) { return spec.integer("factor", 1, 1 << 20); }
+int64_t factor_of(const Spec& spec) { return spec.integer("factor"); }
 
 Operator make_pooling(const Spec& spec, const Tensor& like, Rng&) {
   check_divides(factor_of(spec), like);
@@ -29,7 +29,8 @@ Operator make_pooling(const Spec& spec, const Tensor& like, Rng&) {
 EPS_OPERATOR({.name = "super_resolution",
               .summary = "average pooling over factor x factor blocks",
               .example = "super_resolution:factor=4",
-              .fields = {{"factor", "4", "block size; must divide height and width"}},
+              .fields = {Field::integer(
+                  "factor", "4", {1, 1 << 20}, "block size; must divide height and width")},
               .strengths = {"factor"},
               .make = make_pooling,
               .image_shape = [](const Spec& spec, const Shape& y) {

@@ -5,6 +5,7 @@
 #include "eps/math/spectrum.h"
 
 namespace eps {
+
 Stationary::Stationary(Tensor mean, Tensor spectrum)
     : mean_(mean.to(at::kDouble).unsqueeze(0)), spectrum_(spectrum.to(at::kDouble).unsqueeze(0)) {
   check(mean.dim() == 3 && spectrum.dim() == 3 && spectrum.size(1) == mean.size(1) &&
@@ -21,14 +22,14 @@ Stationary::Stationary(Tensor mean, Tensor spectrum)
 Tensor Stationary::mean(const Query& query) const {
   const Tensor m = mean_.to(query.x.options()), p = spectrum_.to(query.x.options());
   const Tensor r = query.x - m;
-  const Tensor level = per_sample(query.sigma.square(), r);
-  if (!query.A) return m + filter_spectrum(r, p / (p + level));
+  const Tensor sigma_squared = per_sample(query.sigma.square(), r);
+  if (!query.A) return m + filter_spectrum(r, p / (p + sigma_squared));
   if (query.A->basis() == Basis::fourier) {
-    const Tensor noise = per_sample(query.sigma_y.square(), r);
+    const Tensor sigma_y_squared = per_sample(query.sigma_y.square(), r);
     // p / (p + v), v = (1/sigma^2 + e/sigma_y^2)^{-1}, multiplied through by sigma_y^2 + sigma^2 e.
     return m + query.A->filter(r, [&](const Tensor& e) {
-      const Tensor scaled = p * (noise + level * e);
-      return scaled / (scaled + level * noise);
+      const Tensor scaled = p * (sigma_y_squared + sigma_squared * e);
+      return scaled / (scaled + sigma_squared * sigma_y_squared);
     });
   }
   // w = (C + Sigma)^{-1} r, then m + C w.
@@ -44,14 +45,14 @@ Stationary::Posterior Stationary::posterior(const Problem& problem) const {
         "Stationary::posterior: the operator must be diagonal in the Fourier basis");
   const Tensor y = problem.y.to(at::kDouble);
   const Tensor p = spectrum_.to(y.device()), m = mean_.to(y.device());
-  const Tensor noise = problem.sigma_y.square();
+  const Tensor sigma_y_squared = problem.sigma_y.square();
   // Posterior covariance (C^{-1} + A'A/sigma_y^2)^{-1}, applied to A'(y - A m)/sigma_y^2.
   Tensor variance;
   const Tensor back =
       problem.A->adjoint(y - problem.A->apply(m.expand({y.size(0), y.size(1), -1, -1})));
   const Tensor shift = problem.A->filter(back, [&](const Tensor& e) {
-    variance = p * noise / (noise + e * p);
-    return variance / noise;
+    variance = p * sigma_y_squared / (sigma_y_squared + e * p);
+    return variance / sigma_y_squared;
   });
   return {m + shift, variance};
 }

@@ -1,8 +1,6 @@
 // One measurement restored.
 #include "eps/restore/restoration.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -168,8 +166,7 @@ double noise_factor(const Problem& problem, int64_t channels) {
 MethodChoice method_for(Input network, double sigma_y, int64_t steps) {
   // No lower than EDM's own grid, no higher than the method's.
   const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
-  return choose_method(
-      fmt::format("{}:sigma_min={:g}", to_string(method_input(network)), last), "", steps);
+  return choose_method(to_string(method_input(network)), "", steps).with("sigma_min", last);
 }
 
 std::string misfit_words(double chi2, int64_t measurements, bool estimated) {

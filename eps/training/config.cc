@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace eps::training {
 namespace {
@@ -43,6 +44,99 @@ at::ScalarType precision_of(const TrainingConfig& config) {
   return config.precision == "float16" ? at::kHalf : at::kFloat;
 }
 
+// A network from scratch has a preset and an architecture; another brings its own.
+TrainingConfig with_defaults_for_network(TrainingConfig c) {
+  if (!c.start.empty()) return c;
+  if (c.preset.empty()) c.preset = "small";
+  if (c.arch.empty()) c.arch = c.preset == "imagenet64" ? "adm" : "ddpmpp";
+  if (c.preconditioning == "auto") c.preconditioning = "edm";
+  return c;
+}
+
+void check_network(const TrainingConfig& c) {
+  if (c.start.empty()) {
+    check_one_of("preset", c.preset, {"tiny", "small", "ffhq64", "imagenet64"});
+    check_one_of("arch", c.arch, {"ddpmpp", "adm"});
+  } else {
+    check(c.arch.empty() && c.preset.empty() && c.dropout < 0,
+          "training: arch, preset and dropout belong to a network from scratch; this one is ",
+          c.start);
+  }
+  check(
+      (c.preset != "ffhq64" || c.arch == "ddpmpp") && (c.preset != "imagenet64" || c.arch == "adm"),
+      "training: the preset ",
+      c.preset,
+      " is no ",
+      c.arch);
+  check_one_of("preconditioning", c.preconditioning, {"auto", "edm", "anisotropic"});
+  check(!c.show_skip || c.preconditioning != "edm",
+        "training: show_skip wants preconditioning=anisotropic, got edm");
+  check_one_of("prior_variance", c.prior_variance, {"constant", "spectrum", "geometric_mean"});
+  check_one_of("loss", c.loss, {"network", "image"});
+  check_one_of("precision", c.precision, {"float32", "bfloat16", "float16"});
+}
+
+void check_measurements(const TrainingConfig& c) {
+  const Input input = parse_input(c.input);
+  check(input != Input::prior || c.tasks.empty(), "training: the input prior takes no task");
+  check(input == Input::prior || !c.tasks.empty(),
+        "training: the input ",
+        c.input,
+        " wants a task; see eps list tasks");
+  for (const auto& task : c.tasks) find_task(task);
+  const Range sigma_y = sigma_y_range(c);
+  check((input != Input::pivot_sigma && input != Input::eps_precision) || sigma_y.low > 0,
+        "training: the input ",
+        c.input,
+        " shows logarithms of variances, which want sigma_y > 0; got ",
+        c.sigma_y);
+  check(!c.data.empty(), "training: no data");
+  check_one_of("fit", c.fit, {"crop", "resize"});
+}
+
+void check_numbers(const TrainingConfig& c) {
+  for (const auto& [name, value, least] : {std::tuple{"images", c.images, 1},
+                                           {"batch", c.batch, 1},
+                                           {"validation_images", c.validation_images, 1},
+                                           {"holdout", c.holdout, 0},
+                                           {"size", c.size, 0},
+                                           {"micro_batch", c.micro_batch, 0},
+                                           {"seed", c.seed, 0},
+                                           {"log_every", c.log_every, 0},
+                                           {"validate_every", c.validate_every, 0},
+                                           {"save_every", c.save_every, 0},
+                                           {"keep_every", c.keep_every, 0},
+                                           {"preview_every", c.preview_every, 0},
+                                           {"preview_images", c.preview_images, 0}})
+    check_at_least(name, static_cast<double>(value), least);
+  for (const auto& [name, value] : {std::pair{"p_std", c.p_std},
+                                    {"learning_rate", c.learning_rate},
+                                    {"rampup", c.rampup},
+                                    {"beta1", c.beta1},
+                                    {"beta2", c.beta2},
+                                    {"adam_epsilon", c.adam_epsilon},
+                                    {"ema_halflife", c.ema_halflife},
+                                    {"ema_rampup", c.ema_rampup},
+                                    {"loss_scaling", c.loss_scaling}})
+    check_at_least(name, value, 0);
+  check(c.loss_scaling > 0, "training: loss_scaling must be > 0, got ", c.loss_scaling);
+  check(std::isfinite(c.p_mean), "training: p_mean must be a number, got ", c.p_mean);
+  check(c.beta1 < 1 && c.beta2 < 1, "training: beta1 and beta2 must be below 1");
+  check(c.dropout < 1, "training: dropout must be below 1, got ", c.dropout);
+}
+
+// An interval of 0 images becomes a part of the whole run.
+TrainingConfig with_intervals(TrainingConfig c) {
+  const auto part = [&](int64_t given, int64_t parts) {
+    return given > 0 ? given : std::max<int64_t>(c.images / parts, 1);
+  };
+  c.log_every = part(c.log_every, 100);
+  c.validate_every = part(c.validate_every, 10);
+  c.save_every = part(c.save_every, 20);
+  c.preview_every = part(c.preview_every, 10);
+  return c;
+}
+
 }  // namespace
 
 std::string to_json(const TrainingConfig& config) {
@@ -76,82 +170,13 @@ TrainingConfig parse_training_config(const std::string& text,
   return config;
 }
 
-TrainingConfig resolved(TrainingConfig c) {
-  check_one_of("fit", c.fit, {"crop", "resize"});
-  if (c.start.empty()) {
-    if (c.preset.empty()) c.preset = "small";
-    check_one_of("preset", c.preset, {"tiny", "small", "ffhq64", "imagenet64"});
-    if (c.arch.empty()) c.arch = c.preset == "imagenet64" ? "adm" : "ddpmpp";
-    check_one_of("arch", c.arch, {"ddpmpp", "adm"});
-    if (c.preconditioning == "auto") c.preconditioning = "edm";
-  } else {
-    check(c.arch.empty() && c.preset.empty() && c.dropout < 0,
-          "training: arch, preset and dropout belong to a network from scratch; this one is ",
-          c.start);
-  }
-  check(
-      (c.preset != "ffhq64" || c.arch == "ddpmpp") && (c.preset != "imagenet64" || c.arch == "adm"),
-      "training: the preset ",
-      c.preset,
-      " is no ",
-      c.arch);
-  check_one_of("preconditioning", c.preconditioning, {"auto", "edm", "anisotropic"});
-  check(!c.show_skip || c.preconditioning != "edm",
-        "training: show_skip wants preconditioning=anisotropic, got edm");
-  check_one_of("prior_variance", c.prior_variance, {"constant", "spectrum", "geometric_mean"});
-  check_one_of("loss", c.loss, {"network", "image"});
-  check_one_of("precision", c.precision, {"float32", "bfloat16", "float16"});
-  const Input input = parse_input(c.input);
-  check(input != Input::prior || c.tasks.empty(), "training: the input prior takes no task");
-  check(input == Input::prior || !c.tasks.empty(),
-        "training: the input ",
-        c.input,
-        " wants a task; see eps list tasks");
-  if (c.tasks == std::vector<std::string>{"all"}) c.tasks = kAllTasks;
-  for (const auto& task : c.tasks) find_task(task);
-  const Range sigma_y = sigma_y_range(c);
-  check((input != Input::pivot_sigma && input != Input::eps_precision) || sigma_y.low > 0,
-        "training: the input ",
-        c.input,
-        " shows logarithms of variances, which want sigma_y > 0; got ",
-        c.sigma_y);
-  check(!c.data.empty(), "training: no data");
-  check_at_least("images", static_cast<double>(c.images), 1);
-  check_at_least("batch", static_cast<double>(c.batch), 1);
-  for (const auto& [name, value] : {std::pair{"holdout", c.holdout},
-                                    {"size", c.size},
-                                    {"micro_batch", c.micro_batch},
-                                    {"seed", c.seed},
-                                    {"log_every", c.log_every},
-                                    {"validate_every", c.validate_every},
-                                    {"save_every", c.save_every},
-                                    {"keep_every", c.keep_every},
-                                    {"preview_every", c.preview_every},
-                                    {"preview_images", c.preview_images}})
-    check_at_least(name, static_cast<double>(value), 0);
-  for (const auto& [name, value] : {std::pair{"p_std", c.p_std},
-                                    {"learning_rate", c.learning_rate},
-                                    {"rampup", c.rampup},
-                                    {"beta1", c.beta1},
-                                    {"beta2", c.beta2},
-                                    {"adam_epsilon", c.adam_epsilon},
-                                    {"ema_halflife", c.ema_halflife},
-                                    {"ema_rampup", c.ema_rampup},
-                                    {"loss_scaling", c.loss_scaling}})
-    check_at_least(name, value, 0);
-  check(c.loss_scaling > 0, "training: loss_scaling must be > 0, got ", c.loss_scaling);
-  check(std::isfinite(c.p_mean), "training: p_mean must be a number, got ", c.p_mean);
-  check_at_least("validation_images", static_cast<double>(c.validation_images), 1);
-  check(c.beta1 < 1 && c.beta2 < 1, "training: beta1 and beta2 must be below 1");
-  check(c.dropout < 1, "training: dropout must be below 1, got ", c.dropout);
-  const auto part = [&](int64_t given, int64_t parts) {
-    return given > 0 ? given : std::max<int64_t>(c.images / parts, 1);
-  };
-  c.log_every = part(c.log_every, 100);
-  c.validate_every = part(c.validate_every, 10);
-  c.save_every = part(c.save_every, 20);
-  c.preview_every = part(c.preview_every, 10);
-  return c;
+TrainingConfig resolved(TrainingConfig config) {
+  config = with_defaults_for_network(std::move(config));
+  if (config.tasks == std::vector<std::string>{"all"}) config.tasks = kAllTasks;
+  check_network(config);
+  check_measurements(config);
+  check_numbers(config);
+  return with_intervals(std::move(config));
 }
 
 void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted) {

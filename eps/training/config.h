@@ -6,13 +6,15 @@
 
 namespace eps::training {
 
+// A `TrainingConfig` holds every setting of a run. Its defaults are those of the options that it
+// becomes (batch_options(), trainer_options()), where they have any.
 struct TrainingConfig {
   std::vector<std::string> data = {"synthetic"};
   std::vector<std::string> validation = {};
   int64_t holdout = 0;
   int64_t size = 0;
   std::string fit = "crop";
-  bool flip = true;
+  bool flip = BatchOptions{}.flip;
   bool strict = false;
 
   std::string input = "eps";
@@ -29,21 +31,21 @@ struct TrainingConfig {
   bool show_skip = false;
   std::string loss = "network";
 
-  double p_mean = -1.2;
-  double p_std = 1.2;
+  double p_mean = BatchOptions{}.p_mean;
+  double p_std = BatchOptions{}.p_std;
   int64_t images = 1000000;
-  int64_t batch = 256;
-  int64_t micro_batch = 0;
-  double learning_rate = 1e-4;
-  double rampup = 2e6;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double adam_epsilon = 1e-8;
-  double ema_halflife = 5e5;
-  double ema_rampup = 0.05;
+  int64_t batch = TrainerOptions{}.batch;
+  int64_t micro_batch = TrainerOptions{}.micro_batch;
+  double learning_rate = TrainerOptions{}.learning_rate;
+  double rampup = TrainerOptions{}.rampup;
+  double beta1 = AdamOptions{}.beta1;
+  double beta2 = AdamOptions{}.beta2;
+  double adam_epsilon = AdamOptions{}.epsilon;
+  double ema_halflife = TrainerOptions{}.ema_halflife;
+  double ema_rampup = TrainerOptions{}.ema_rampup;
   std::string precision = "float32";
-  double loss_scaling = 1;
-  bool graph = true;
+  double loss_scaling = TrainerOptions{}.loss_scaling;
+  bool graph = TrainerOptions{}.graph;
   int64_t seed = 0;
   std::string device = "auto";
 

@@ -97,7 +97,7 @@ void verify_sampler(const std::string& solver,
   // the right law only without fresh noise; its bias for eta > 0 is part of the methods that use
   // it.
   options.eta = solver == "ddim_ancestral" ? 0.5 : 0;
-  options.churn.churn = 20;
+  options.churn.S_churn = 20;
   options.grid = {.kind = "log_sigma",
                   .steps = steps.count(solver) ? steps.at(solver) : 250,
                   .sigma_min = 0.002,

@@ -16,11 +16,13 @@ std::string error_of_operator(const std::string& spec, const Shape& image = {1, 
 
 TEST(Spec, SplitsNameAndFields) {
   const Spec spec = Spec::parse("blur_motion:length=15,angle=-30.5")
-                        .resolve({{"length", "", ""}, {"angle", "0", ""}, {"step", "1", ""}});
+                        .resolve({Field::integer("length", "", {1, 100}, ""),
+                                  Field::real("angle", "0", {-360, 360}, ""),
+                                  Field::integer("step", "1", {1, 100}, "")});
   EXPECT_EQ(spec.name(), "blur_motion");
-  EXPECT_EQ(spec.integer("length", 1, 100), 15);
-  EXPECT_EQ(spec.real("angle", -360, 360), -30.5);
-  EXPECT_EQ(spec.integer("step", 1, 100), 1);
+  EXPECT_EQ(spec.integer("length"), 15);
+  EXPECT_EQ(spec.real("angle"), -30.5);
+  EXPECT_EQ(spec.integer("step"), 1);
 }
 
 TEST(Spec, ReadsRangesAndPercentages) {
@@ -30,6 +32,73 @@ TEST(Spec, ReadsRangesAndPercentages) {
   EXPECT_EQ(height.high, 32);
   EXPECT_EQ(spec.range("width", 0, 64, 64).low, 3);
   EXPECT_EQ(spec.range("margin", 0, 64, 64).low, 4);
+}
+
+const std::vector<Field> kFields = {Field::real("scale", "5", at_least(0), "step"),
+                                    Field::real("std", "0.5", positive(), "deviation"),
+                                    Field::real("eta", "", {0, 1}, "fresh noise"),
+                                    Field::integer("steps", "20", at_least(1), "levels"),
+                                    Field::flag("clip", "0", "clip to [-1, 1]"),
+                                    Field::range("missing", "0.5..0.7", {0, 1}, "fraction"),
+                                    Field::choice("rule", "a", {"a", "b"}, "of two"),
+                                    Field::choice("solver", "euler", {"euler", "heun", "ddim"}, ""),
+                                    {"file", "", "any text"}};
+
+TEST(Spec, ResolvedValuesAreReadByTheirType) {
+  const Spec spec =
+      Spec::parse("thing:eta=1,clip=1,missing=0.25,solver=ddim,file=x.png").resolve(kFields);
+  EXPECT_EQ(spec.real("scale"), 5);
+  EXPECT_EQ(spec.real("eta"), 1);
+  EXPECT_EQ(spec.integer("steps"), 20);
+  EXPECT_TRUE(spec.flag("clip"));
+  EXPECT_EQ(spec.range("missing").low, 0.25);
+  EXPECT_EQ(spec.text("solver"), "ddim");
+  EXPECT_EQ(spec.text("file"), "x.png");
+  EXPECT_FALSE(Spec::parse("thing").resolve(kFields).has("eta"));
+}
+
+TEST(Spec, ResolveRefusesValuesThatTheirFieldsDoNotAllow) {
+  const auto error = [](const std::string& values) {
+    return error_of([&] { Spec::parse("thing:" + values).resolve(kFields); });
+  };
+  EXPECT_EQ(error("scale=-1"), "thing: scale=-1 is outside [0, inf)");
+  EXPECT_EQ(error("scale=inf"), "thing: scale=inf is outside [0, inf)");
+  EXPECT_EQ(error("scale=nan"), "thing: scale=nan is outside [0, inf)");
+  EXPECT_EQ(error("scale=big"), "thing: scale=big is not a number");
+  EXPECT_EQ(error("std=0"), "thing: std=0 is outside (0, inf)");
+  EXPECT_EQ(error("eta=1.5"), "thing: eta=1.5 is outside [0, 1]");
+  EXPECT_EQ(error("steps=0"), "thing: steps=0 is outside [1, inf)");
+  EXPECT_EQ(error("steps=2.5"), "thing: steps=2.5 is not a whole number");
+  EXPECT_EQ(error("clip=2"), "thing: clip=2 is outside [0, 1]");
+  EXPECT_EQ(error("missing=0.5..1.5"), "thing: missing=0.5..1.5 is outside [0, 1]");
+  EXPECT_EQ(error("rule=xyz"), "thing: rule=xyz is neither a nor b");
+  EXPECT_EQ(error("solver=eulr"),
+            "thing: solver=eulr is none of euler, heun, ddim (did you mean \"euler\"?)");
+}
+
+TEST(Spec, NumbersGivenFromCodeKeepTheirLastBit) {
+  const Spec spec = Spec::parse("thing:scale=2");
+  for (const double value : {0.1 + 0.2, 1.0 / 3, 0.05 / 5, 1e-300, 123456789.123456789, 4e22})
+    EXPECT_EQ(spec.with("scale", value).resolve(kFields).real("scale"), value);
+  EXPECT_EQ(spec.with("scale", 0.1F).real("scale"), static_cast<double>(0.1F));
+  EXPECT_EQ(spec.with("scale", 3.0).text("scale"), "3");
+  EXPECT_EQ(spec.with("steps", int64_t{1} << 60).integer("steps"), int64_t{1} << 60);
+  EXPECT_TRUE(spec.with("clip", true).resolve(kFields).flag("clip"));
+  EXPECT_EQ(spec.with("rule", "b").text("rule"), "b");
+  EXPECT_EQ(spec.text("scale"), "2");
+}
+
+TEST(Field, DomainsAreTheAllowedValuesInWords) {
+  const std::vector<std::string> domains = {"a number in [0, inf)",
+                                            "a number in (0, inf)",
+                                            "a number in [0, 1]",
+                                            "a whole number in [1, inf)",
+                                            "0 or 1",
+                                            "a number or a..b in [0, 1]",
+                                            "a or b",
+                                            "euler, heun or ddim",
+                                            ""};
+  for (size_t i = 0; i < kFields.size(); ++i) EXPECT_EQ(kFields[i].domain(), domains[i]);
 }
 
 TEST(Spec, ErrorsNameTheThingItsValueAndWhatIsWanted) {

@@ -144,6 +144,18 @@ TEST(Pivot, EquivalentTimeIsExactForIsotropicOperators) {
   }
 }
 
+// Where gamma = 0 nothing is measured, and the pivot has the noise of x_t, with sigma_y = 0, too.
+TEST(Pivot, TheEquivalentSigmaHasItsLimits) {
+  const Coefficients c = vp_cosine().at(vp_cosine().time(scalar(1.5)));
+  const auto equivalent = [&](double gamma, double sigma_y) {
+    return equivalent_sigma(scalar(gamma), scalar(sigma_y), c).item<double>();
+  };
+  EXPECT_NEAR(equivalent(0, 0), 1.5, 1e-12);
+  EXPECT_NEAR(equivalent(0, 0.2), 1.5, 1e-12);
+  EXPECT_EQ(equivalent(0.7, 0), 0);
+  EXPECT_NEAR(equivalent(0.7, 0.2), 1 / std::sqrt(1 / 2.25 + 0.49 / 0.04), 1e-12);
+}
+
 // Obs. 4: one evaluation at high noise is the posterior mean.
 TEST(Pivot, OneEvaluationAtHighNoiseIsThePosteriorMean) {
   Rng rng(1);

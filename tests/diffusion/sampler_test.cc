@@ -120,7 +120,7 @@ TEST(Sampler, AnImagesSampleDoesNotDependOnItsBatch) {
     SamplerOptions options;
     options.solver = solver;
     options.eta = 0.8;
-    options.churn.churn = 10;
+    options.churn.S_churn = 10;
     options.grid.steps = 8;
     Rng batch(3, 4), alone(3, std::vector<uint64_t>{2}), other(4, 4);
     const Mean mean = prior_mean(prior, edm());
@@ -146,7 +146,7 @@ TEST_P(Posterior, SamplesHaveTheExactMoments) {
   SamplerOptions options;
   options.solver = solver;
   options.eta = 1;
-  options.churn.churn = 40;
+  options.churn.S_churn = 40;
   options.grid = {.kind = "log_sigma",
                   .steps = solver == "heun" || solver == "dpmpp_2m" ? 60 : 300,
                   .sigma_min = 0.002,
@@ -207,6 +207,23 @@ TEST(DdimConventions, OnlyTheAncestralOneHasTheRightLimit) {
     EXPECT_NEAR(ddim_variance(0.3, grid, eta, DdimConvention::renoise) / 0.3, share, 5e-4) << eta;
     EXPECT_NEAR(ddim_variance(0.3, grid, eta, DdimConvention::ancestral) / 0.3, 0.999, 5e-4) << eta;
   }
+}
+
+TEST(Sampler, RefusesOptionsThatItsSolverDoesNotUse) {
+  const auto check_options = [](const char* solver, double eta, double churn) {
+    SamplerOptions options;
+    options.solver = solver;
+    options.eta = eta;
+    options.churn.S_churn = churn;
+    check_solver_options(options, "--");
+  };
+  EXPECT_EQ(error_of([&] { check_options("heun", 0.5, 0); }),
+            "--eta: the solver heun takes no fresh noise; wanted ddim_renoise or ddim_ancestral");
+  EXPECT_EQ(error_of([&] { check_options("ddim_renoise", 1, 5); }),
+            "--churn: the solver ddim_renoise takes none; wanted edm_churn");
+  EXPECT_NO_THROW(check_options("ddim_renoise", 1, 0));
+  EXPECT_NO_THROW(check_options("ddim_ancestral", 1, 0));
+  EXPECT_NO_THROW(check_options("edm_churn", 0, 5));
 }
 
 TEST(Sampler, RefusesUnknownSolvers) {

@@ -42,6 +42,19 @@ TEST_P(Interpolant, TimeInvertsSigma) {
         << sigma;
 }
 
+// sigma(t)^2 = exp(B) - 1 with B = t (beta_min + beta_d t/2), in numbers of more digits.
+TEST(VpRate, IsAccurateAtSmallTimes) {
+  const VpRate rate;
+  for (const double t : {1e-12, 1e-9, 1e-6, 1e-3, 0.1, 1.0}) {
+    const long double T = t, B = T * (static_cast<long double>(rate.beta_min) +
+                                      0.5L * static_cast<long double>(rate.beta_d) * T);
+    const auto sigma = static_cast<double>(std::sqrt(std::expm1(B)));
+    EXPECT_NEAR(rate.sigma(scalar(t)).item<double>() / sigma, 1, 1e-15) << t;
+    EXPECT_NEAR(rate.time(scalar(sigma)).item<double>() / t, 1, 2e-15) << t;
+    EXPECT_NEAR(vp_linear().at(scalar(t)).sigma().item<double>() / sigma, 1, 1e-15) << t;
+  }
+}
+
 TEST_P(Interpolant, VariancePreservingOnesPreserveVariance) {
   if (GetParam().rfind("vp", 0) != 0) return;
   for (const double t : {0.01, 0.3, 0.9}) {

@@ -57,6 +57,15 @@ Tensor samples_of(const std::string& spec,
       .images;
 }
 
+std::string complaint(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
 class EveryMethod : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryMethod, GivesTheSameBitsForTheSameSeed) {
@@ -146,32 +155,51 @@ TEST(MethodChoice, TakesTheTasksValuesUnlessOthersAreGiven) {
   EXPECT_EQ(choose_method("dps", "grey").options.text("scale"), "5");
 }
 
-std::string complaint(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
-
 TEST(MethodErrors, NameTheThingAndWhatIsWanted) {
   EXPECT_NE(complaint([] { choose_method("dpz"); }).find("did you mean \"dps\"?"),
             std::string::npos);
   EXPECT_NE(complaint([] { choose_method("dps:scal=1"); }).find("unknown field \"scal\""),
             std::string::npos);
-  EXPECT_NE(complaint([] { samples_of("dps:scale=-1", 0, 1); }).find("scale=-1 is outside"),
-            std::string::npos);
-  EXPECT_NE(complaint([] { samples_of("eps:solver=eulr", 0, 1); }).find("unknown solver \"eulr\""),
-            std::string::npos);
-  EXPECT_NE(complaint([] { samples_of("eps:schedule=vp", 0, 1); }).find("unknown schedule vp"),
+  EXPECT_EQ(complaint([] { choose_method("dps:scale=-1"); }), "dps: scale=-1 is outside [0, inf)");
+  EXPECT_EQ(complaint([] { choose_method("eps", "", -1).with("steps", 0); }),
+            "eps: steps=0 is outside [1, inf)");
+  EXPECT_EQ(complaint([] { choose_method("eps:solver=eulr"); }),
+            "eps: solver=eulr is none of euler, heun, edm_churn, ddim_renoise, ddim_ancestral, "
+            "dpmpp_2m (did you mean \"euler\"?)");
+  EXPECT_EQ(complaint([] { choose_method("eps:schedule=vp"); }),
+            "eps: schedule=vp is none of edm, flow, vp_cosine, vp_linear");
+}
+
+// A choice is complete: nothing about a value is left to find out while a method runs.
+TEST_P(EveryMethod, RefusesWrongValuesWhenItIsChosen) {
+  for (const Field& field : methods().at(GetParam()).fields) {
+    ASSERT_NE(field.type, Field::Type::text) << field.name;
+    const std::string spec = GetParam() + ":" + field.name + "=";
+    EXPECT_NE(complaint([&] { choose_method(spec + "nonsense"); }), "none") << spec;
+    EXPECT_NE(complaint([&] { choose_method(spec + "nan"); }), "none") << spec;
+    EXPECT_EQ(complaint([&] { choose_method(spec + field.value); }), "none") << spec;
+  }
+}
+
+TEST(MethodChoice, TakesNumbersFromCodeToTheLastBit) {
+  const double sigma_min = 0.0123456789 / 5;
+  const MethodChoice choice = choose_method("eps", "", 7).with("sigma_min", sigma_min);
+  EXPECT_EQ(choice.options.real("sigma_min"), sigma_min);
+  EXPECT_EQ(choice.options.integer("steps"), 7);
+  EXPECT_EQ(choice.with("solver", "heun").options.text("solver"), "heun");
+  EXPECT_EQ(complaint([&] { choice.with("sigma_min", -1); }),
+            "eps: sigma_min=-1 is outside (0, inf)");
+  EXPECT_NE(complaint([&] { choice.with("sigma", 1); }).find("unknown field \"sigma\""),
             std::string::npos);
 }
 
 TEST(MethodErrors, RefuseOptionsThatWouldDoNothing) {
-  EXPECT_NE(complaint([] { samples_of("eps:eta=0.5", 0, 1); }).find("eta is for the ddim solvers"),
-            std::string::npos);
-  EXPECT_NE(complaint([] { samples_of("eps:churn=5", 0, 1); }).find("churn is for the solver"),
+  EXPECT_NE(
+      complaint([] { samples_of("eps:eta=0.5", 0, 1); }).find("eta: the solver dpmpp_2m takes no"),
+      std::string::npos);
+  EXPECT_NE(complaint([] {
+              samples_of("eps:churn=5", 0, 1);
+            }).find("churn: the solver dpmpp_2m takes none"),
             std::string::npos);
 }
 

@@ -67,7 +67,7 @@ TEST_F(Cuda, SamplesAreTheCpusSamples) {
     SamplerOptions options;
     options.solver = solver;
     options.eta = 0.5;
-    options.churn.churn = 5;
+    options.churn.S_churn = 5;
     Tensor answers[2];
     for (const bool gpu : {false, true}) {
       const at::TensorOptions where =

@@ -253,6 +253,30 @@ TEST(Training, RefusesWhatDoesNotFit) {
             "training: batch is 8 in the run and cannot become 4 when it is resumed");
 }
 
+TEST(Training, TheDefaultsOfAConfigAreThoseOfTheOptions) {
+  const TrainerOptions options = trainer_options({}), defaults;
+  EXPECT_EQ(options.batch, defaults.batch);
+  EXPECT_EQ(options.micro_batch, defaults.micro_batch);
+  EXPECT_EQ(options.learning_rate, defaults.learning_rate);
+  EXPECT_EQ(options.rampup, defaults.rampup);
+  EXPECT_EQ(options.adam.beta1, defaults.adam.beta1);
+  EXPECT_EQ(options.adam.beta2, defaults.adam.beta2);
+  EXPECT_EQ(options.adam.epsilon, defaults.adam.epsilon);
+  EXPECT_EQ(options.ema_halflife, defaults.ema_halflife);
+  EXPECT_EQ(options.ema_rampup, defaults.ema_rampup);
+  EXPECT_EQ(options.loss_on_image, defaults.loss_on_image);
+  EXPECT_EQ(options.precision, defaults.precision);
+  EXPECT_EQ(options.loss_scaling, defaults.loss_scaling);
+  EXPECT_EQ(options.graph, defaults.graph);
+  const BatchOptions batch = batch_options({});
+  EXPECT_EQ(batch.p_mean, BatchOptions{}.p_mean);
+  EXPECT_EQ(batch.p_std, BatchOptions{}.p_std);
+  EXPECT_EQ(batch.sigma_y.low, BatchOptions{}.sigma_y.low);
+  EXPECT_EQ(batch.sigma_y.high, BatchOptions{}.sigma_y.high);
+  EXPECT_EQ(batch.flip, BatchOptions{}.flip);
+  EXPECT_EQ(batch.seed, BatchOptions{}.seed);
+}
+
 TEST(Training, ConfigsComeBackFromTheirText) {
   TrainingConfig config = tiny("palette", {"all"});
   config.p_mean = -0.4;

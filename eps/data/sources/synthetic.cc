@@ -144,12 +144,14 @@ Tensor draw_image(const Plan& plan, int64_t n) {
   return to_uint8(2 * image - 1);
 }
 
+constexpr int64_t kMostClasses = 16;
+
 // `classes` is how many there are of both kinds together; at least one of each kind.
 void set_classes(Plan& plan, const Spec& spec) {
-  constexpr int64_t kMost = 16;
   const int64_t least = plan.shapes && plan.textures ? 2 : 1;
-  const int64_t most = plan.textures ? kMost : kShapes;
-  const int64_t classes = spec.integer("classes", 0, most);
+  const int64_t most = plan.textures ? kMostClasses : kShapes;
+  const int64_t classes = spec.integer("classes");
+  check(classes <= most, "synthetic: classes=", classes, " is outside [0, ", most, "]");
   if (classes == 0) return;
   check(classes >= least, "synthetic: kind=mixed has at least 2 classes, got ", classes);
   plan.shape_classes = plan.textures ? std::min(kShapes, (classes + 1) / 2) : classes;
@@ -171,11 +173,15 @@ std::vector<std::string> class_names(const Plan& plan) {
 const std::vector<Field>& synthetic_fields() {
   static const std::vector<Field> fields = {
       {"kind", "mixed", "shapes, textures, or mixed: half each"},
-      {"count", "1000", "number of images"},
-      {"size", "", "side in pixels; 64 unless the size is given elsewhere"},
-      {"channels", "", "1 or 3; 3 unless given elsewhere"},
-      {"classes", "", "number of classes; 0: no labels; shapes 3, textures 3, mixed 6 without it"},
-      {"seed", "0", "another seed, other images"}};
+      Field::integer("count", "1000", {1, 1e7}, "number of images"),
+      Field::integer(
+          "size", "", {8, 4096}, "side in pixels; 64 unless the size is given elsewhere"),
+      Field::choice("channels", "", {"1", "3"}, "3 unless given elsewhere"),
+      Field::integer("classes",
+                     "",
+                     {0, kMostClasses},
+                     "number of classes; 0: no labels; shapes 3, textures 3, mixed 6 without it"),
+      Field::integer("seed", "0", at_least(0), "another seed, other images")};
   return fields;
 }
 
@@ -191,18 +197,18 @@ ImageSource open_synthetic(const std::string& text, const DatasetOptions& option
   plan.textures = kind != "shapes";
   if (options.size > 0) plan.size = options.size;
   if (options.channels > 0) plan.channels = options.channels;
-  if (spec.has("size")) plan.size = spec.integer("size", 8, 4096);
-  if (spec.has("channels")) plan.channels = spec.integer("channels", 1, 3);
+  if (spec.has("size")) plan.size = spec.integer("size");
+  if (spec.has("channels")) plan.channels = spec.integer("channels");
   check(plan.channels != 2, "synthetic: channels=2 is neither 1 nor 3");
-  plan.seed = static_cast<uint64_t>(spec.integer("seed", 0, std::numeric_limits<int64_t>::max()));
+  plan.seed = static_cast<uint64_t>(spec.integer("seed"));
   if (spec.has("classes")) set_classes(plan, spec);
 
   ImageSource source;
   source.name = text;
-  const int64_t count = spec.integer("count", 1, 10'000'000);
+  const int64_t count = spec.integer("count");
   for (int64_t i = 0; i < count; ++i) source.image_names.push_back(fmt::format("{}: {}", text, i));
   source.read = [plan](size_t i) { return draw_image(plan, static_cast<int64_t>(i)); };
-  if (spec.has("classes") && spec.integer("classes", 0, count) == 0) return source;
+  if (spec.has("classes") && spec.integer("classes") == 0) return source;
   source.label_dim = plan.classes();
   source.class_names = class_names(plan);
   source.labels = at::empty({count}, at::kLong);
