@@ -161,4 +161,9 @@ Range Spec::range(const std::string& key, double least, double most, double whol
   return range;
 }
 
+UnknownName::UnknownName(const std::string& kind,
+                         const std::string& name,
+                         const std::vector<std::string>& candidates)
+    : Error("unknown " + kind + " \"" + name + "\"" + suggestion(name, candidates)), kind_(kind) {}
+
 }  // namespace eps

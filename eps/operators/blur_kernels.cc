@@ -93,7 +93,8 @@ EPS_OPERATOR({.name = "blur_gaussian",
               .fields = {{"std", "0.75", "standard deviation in pixels; a..b draws one per image"},
                          {"size", "11", "kernel size in pixels"}},
               .strengths = {"std"},
-              .make = make_gaussian});
+              .make = make_gaussian,
+              .is_random = random_ranges({"std"})});
 
 EPS_OPERATOR({.name = "blur_motion",
               .summary = "circular blur along a straight line",
@@ -102,7 +103,8 @@ EPS_OPERATOR({.name = "blur_motion",
                          {"step", "1", "between the lengths that a..b draws from"},
                          {"angle", "0", "degrees, counter-clockwise; a..b draws one per image"}},
               .strengths = {"length"},
-              .make = make_motion});
+              .make = make_motion,
+              .is_random = random_ranges({"length", "angle"})});
 
 EPS_OPERATOR(
     {.name = "blur_kernel",

@@ -82,7 +82,8 @@ EPS_OPERATOR(
      .example = "hadamard:keep=0.5",
      .fields = {{"keep", "0.25", "fraction of the coefficients that are measured"}},
      .strengths = {"keep"},
-     .make = make_hadamard});
+     .make = make_hadamard,
+     .is_random = [](const Spec&) { return true; }});
 
 }  // namespace
 
