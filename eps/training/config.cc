@@ -106,7 +106,7 @@ TrainingConfig resolved(TrainingConfig c) {
   check(input == Input::prior || !c.tasks.empty(),
         "training: the input ",
         c.input,
-        " wants a task; see eps list tasks");
+        " wants a task, such as random_inpainting");
   if (c.tasks == std::vector<std::string>{"all"}) c.tasks = kAllTasks;
   for (const auto& task : c.tasks) find_task(task);
   const Range sigma_y = sigma_y_range(c);
