@@ -36,8 +36,9 @@ void run(const Options& o) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::pair<std::string, RestorationResult>> rows;
   for (const DemoRow& row : kRows) {
-    const RestorationRequest request{
-        .input = folder + "/" + row.image, .made_by = {.spec = row.task}, .simulate = true};
+    const RestorationRequest request{.input = folder + "/" + row.image,
+                                     .operator_options = {.spec = row.task},
+                                     .simulate = true};
     rows.emplace_back(row.label, restore_in_sight(request, o.network, model));
     const RestorationReport& report = rows.back().second.report;
     fmt::print(

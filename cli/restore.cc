@@ -76,6 +76,26 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
   verb.add_option("--operator", o.spec, "Any other operator, or a task; see eps list operators");
 }
 
+void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
+  const CLI::Range count(1, 1000000);
+  RestorationOptions& options = request.options;
+  verb.add_option("--samples",
+                  options.samples,
+                  "Samples; the 90% interval is by their quantiles from 19 on, by Student's t "
+                  "below, and there is none of 1")
+      ->check(count)
+      ->capture_default_str();
+  verb.add_option("--steps", request.steps, "Evaluations of the network for each sample")
+      ->check(count)
+      ->capture_default_str();
+  verb.add_option("--seed", options.seed, "Seed of the samples, and of what is simulated")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb.add_option("--batch", options.batch, "Samples in memory together")
+      ->check(count)
+      ->capture_default_str();
+}
+
 }  // namespace
 
 Checkpoint load_posterior_network(const ModelOptions& options) {
@@ -109,7 +129,7 @@ void add_restore(CLI::App& app) {
                    o->request.input,
                    "Measurement: PNG or JPEG, or an array in units of [-1, 1] (uint8: 8 bits)")
       ->required();
-  add_operator_options(*verb, o->request.made_by);
+  add_operator_options(*verb, o->request.operator_options);
   verb->add_option("--noise",
                    o->noise,
                    "Its standard deviation: 6.4 in grey levels of 8 bits, sigma=0.05 in units of "
@@ -121,26 +141,10 @@ void add_restore(CLI::App& app) {
           "--model", o->network.path, "Network trained for the posterior: a name or a file")
       ->capture_default_str();
   add_device_options(*verb, o->network);
-  const CLI::Range count(1, 1000000);
-  RestorationOptions& options = o->request.options;
-  verb->add_option("--samples",
-                   options.samples,
-                   "Samples; the 90% interval is by their quantiles from 19 on, by Student's t "
-                   "below, and there is none of 1")
-      ->check(count)
-      ->capture_default_str();
-  verb->add_option("--steps", o->request.steps, "Evaluations of the network for each sample")
-      ->check(count)
-      ->capture_default_str();
-  verb->add_option("--seed", options.seed, "Seed of the samples, and of what is simulated")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_sampling_options(*verb, o->request);
   verb->add_option("--out",
                    o->out,
                    "Folder to write, new or empty; the name of IMAGE with -restored if not given");
-  verb->add_option("--batch", options.batch, "Samples in memory together")
-      ->check(count)
-      ->capture_default_str();
   verb->callback([o] { run(*o); });
 }
 

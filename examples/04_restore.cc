@@ -16,7 +16,7 @@ int main() {
   // say how it was made: {.mask = "mask.png"}, {.kernel = "kernel.npy"}, {.downscale = "4"}, ...
   const eps::RestorationResult result =
       eps::restore_measurement({.input = eps::find_in_models("faces64-images/07.png"),
-                                .made_by = {.spec = "inpaint_random:missing=0.7"},
+                                .operator_options = {.spec = "inpaint_random:missing=0.7"},
                                 .simulate = true,
                                 .options = {.samples = 4}},
                                network);

@@ -119,14 +119,14 @@ void check_shape(const std::string& path,
 // A network for colour restores a grey image channel by channel (eps/restore/restoration.h).
 void check_channels(const std::string& path,
                     const Shape& image,
-                    const OperatorChoice& made_by,
+                    const OperatorChoice& chosen,
                     const NetworkShape& network) {
   const bool each_alone =
-      made_by.measurement_dims > 2 && made_by.name != "grey" && operators().contains(made_by.name);
+      chosen.measurement_dims > 2 && chosen.name != "grey" && operators().contains(chosen.name);
   check(image[1] == network.channels || each_alone,
         path,
         ": a grey image, but ",
-        made_by.spec,
+        chosen.spec,
         " does not act on each channel alone; an image of ",
         network.channels,
         " channels is wanted");
@@ -170,21 +170,21 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
 }
 
 Measurement read_measurement(const std::string& path,
-                             const OperatorChoice& made_by,
+                             const OperatorChoice& chosen,
                              const NetworkShape& network) {
-  const Tensor y = read_values(path, made_by.measurement_dims);
+  const Tensor y = read_values(path, chosen.measurement_dims);
   const Shape shape = y.sizes().vec();
   // The shape of an image does not show in a flat measurement.
-  const Shape image = made_by.measurement_dims == 2
+  const Shape image = chosen.measurement_dims == 2
                           ? Shape{1, network.channels, network.resolution, network.resolution}
-                          : made_by.image_shape(shape);
+                          : chosen.image_shape(shape);
   check_shape(path, image, shape, network);
-  check_channels(path, image, made_by, network);
+  check_channels(path, image, chosen, network);
   const Tensor like = at::zeros(image, at::TensorOptions(network.device).dtype(at::kDouble));
   Rng rng(0);
-  const Operator A = made_by.draw(like, rng);
-  check(!made_by.is_random,
-        made_by.spec,
+  const Operator A = chosen.draw(like, rng);
+  check(!chosen.is_random,
+        chosen.spec,
         ": is drawn at random, and the one that made the measurement is wanted: say its values, or "
         "give its mask or kernel by a file; only a simulated measurement may have one at random");
   const Shape wanted = A->apply(like).sizes().vec();
@@ -193,7 +193,7 @@ Measurement read_measurement(const std::string& path,
         ": a measurement of ",
         to_string(shape),
         "; ",
-        made_by.spec,
+        chosen.spec,
         " of an image of ",
         to_string(image),
         " gives ",
@@ -206,7 +206,7 @@ Measurement read_measurement(const std::string& path,
 }
 
 Measurement simulate_measurement(const std::string& path,
-                                 const OperatorChoice& made_by,
+                                 const OperatorChoice& chosen,
                                  double sigma_y,
                                  uint64_t seed,
                                  const NetworkShape& network) {
@@ -216,10 +216,10 @@ Measurement simulate_measurement(const std::string& path,
   check_image_range(result.truth, path);
   const Shape image = result.truth.sizes().vec();
   check_shape(path, image, image, network);
-  check_channels(path, image, made_by, network);
+  check_channels(path, image, chosen, network);
   const Tensor x0 = result.truth.to(network.device);
   Rng for_operator(derive_seed(seed, kOperatorStream)), for_noise(derive_seed(seed, kNoiseStream));
-  const Operator A = made_by.draw(x0, for_operator);
+  const Operator A = chosen.draw(x0, for_operator);
   result.problem = observe(A, x0, scalar(sigma_y), for_noise);
   return result;
 }

@@ -48,12 +48,12 @@ struct Measurement {
 // the batch; sigma_y is yet to be set. A measurement that is not of an image of the network's shape
 // and an operator that is drawn at random are Errors.
 Measurement read_measurement(const std::string& path,
-                             const OperatorChoice& made_by,
+                             const OperatorChoice& chosen,
                              const NetworkShape& network);
 
 // Measures a clean image of the network's size. The seed gives operator and noise.
 Measurement simulate_measurement(const std::string& path,
-                                 const OperatorChoice& made_by,
+                                 const OperatorChoice& chosen,
                                  double sigma_y,
                                  uint64_t seed,
                                  const NetworkShape& network);

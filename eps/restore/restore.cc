@@ -40,11 +40,11 @@ void validate(const RestorationRequest& request) {
 }
 
 Measurement measurement_of(const RestorationRequest& request,
-                           const OperatorChoice& made_by,
+                           const OperatorChoice& chosen,
                            const NetworkShape& shape) {
-  if (!request.simulate) return read_measurement(request.input, made_by, shape);
+  if (!request.simulate) return read_measurement(request.input, chosen, shape);
   return simulate_measurement(request.input,
-                              made_by,
+                              chosen,
                               request.sigma_y.value_or(kSimulatedNoise),
                               request.options.seed,
                               shape);
@@ -100,12 +100,12 @@ RestorationResult restore_measurement(const RestorationRequest& request,
   validate(request);
   check_restores(network, request.network);
   const NetworkShape shape = shape_of(network, request.network);
-  const OperatorChoice made_by = choose_operator(request.made_by, shape.resolution);
-  return restore_measurement(measurement_of(request, made_by, shape), made_by, request, network);
+  const OperatorChoice chosen = choose_operator(request.operator_options, shape.resolution);
+  return restore_measurement(measurement_of(request, chosen, shape), chosen, request, network);
 }
 
 RestorationResult restore_measurement(const Measurement& measurement,
-                                      const OperatorChoice& made_by,
+                                      const OperatorChoice& chosen,
                                       const RestorationRequest& request,
                                       const Checkpoint& network) {
   validate(request);
@@ -115,19 +115,19 @@ RestorationResult restore_measurement(const Measurement& measurement,
   check(!needs_spectrum(network) || problem.A->basis() != Basis::none,
         request.network,
         ": takes single operators, not ",
-        made_by.spec);
+        chosen.spec);
   const nets::UNetConfig& config = network.network.config();
-  warn(request, kernel_warnings(*problem.A, made_by.spec), result);
+  warn(request, kernel_warnings(*problem.A, chosen.spec), result);
   warn(request,
        operator_warnings(request.network,
                          network.provenance,
-                         made_by.from_file ? made_by.name : made_by.spec,
+                         chosen.from_file ? chosen.name : chosen.spec,
                          config.img_resolution),
        result);
   RestorationReport& report = result.report;
   report = {.input = request.input,
             .simulated = request.simulate,
-            .operator_spec = made_by.spec,
+            .operator_spec = chosen.spec,
             .noise_estimated = !request.sigma_y && !request.simulate,
             .network = request.network,
             .steps = request.steps,

@@ -2,8 +2,8 @@
 // does, for programs.
 //
 //   const eps::Checkpoint network = eps::read_checkpoint(eps::find_model("faces64-eps"));
-//   const eps::RestorationResult result =
-//       eps::restore_measurement({.input = "y.png", .made_by = {.mask = "mask.png"}}, network);
+//   const eps::RestorationResult result = eps::restore_measurement(
+//       {.input = "y.png", .operator_options = {.mask = "mask.png"}}, network);
 //   eps::write_png("mean.png", eps::to_uint8(result.restoration.mean));
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr double kSimulatedNoise = 0.05;  // sigma_y, where none is given
 // A `RestorationRequest` says what is to be restored, and how.
 struct RestorationRequest {
   std::string input = {};  // file of the measurement, or of a clean image to be measured first
-  OperatorOptions made_by = {};
+  OperatorOptions operator_options = {};
   bool simulate = false;                // `input` is a clean image
   std::optional<double> sigma_y = {};   // of the measurement; none: estimated, or kSimulatedNoise
   std::string network = "the network";  // its name, for the report and for messages
@@ -47,10 +47,10 @@ void check_restores(const Checkpoint& network, const std::string& name);
 // on the device of the network. Wrong input is an Error before the network is evaluated.
 RestorationResult restore_measurement(const RestorationRequest& request, const Checkpoint& network);
 
-// Restores a measurement in memory, of an image of the network's shape. Of `made_by`, name and spec
-// count, for warnings and the report; of the request, all but the file and its operator.
+// Restores a measurement in memory, of an image of the network's shape. Of `chosen`, name
+// and spec count, for warnings and the report; of the request, all but the file and its operator.
 RestorationResult restore_measurement(const Measurement& measurement,
-                                      const OperatorChoice& made_by,
+                                      const OperatorChoice& chosen,
                                       const RestorationRequest& request,
                                       const Checkpoint& network);
 

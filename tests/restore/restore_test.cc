@@ -27,7 +27,7 @@ class RestoreMeasurement : public testing::Test {
   Checkpoint network() const { return read_checkpoint(file_); }
   RestorationRequest masked() const {
     return {.input = picture_,
-            .made_by = {.mask = mask_},
+            .operator_options = {.mask = mask_},
             .network = file_,
             .steps = 2,
             .options = {.samples = 2, .seed = 3}};
@@ -96,9 +96,9 @@ TEST_F(RestoreMeasurement, ReportsWhatItDid) {
 TEST_F(RestoreMeasurement, InMemoryIsThatOfTheFile) {
   const Checkpoint model = network();
   const RestorationRequest request = masked();
-  const OperatorChoice made_by = choose_operator(request.made_by, 8);
-  const Measurement measurement = read_measurement(picture_, made_by, shape_of(model, file_));
-  const RestorationResult memory = restore_measurement(measurement, made_by, request, model),
+  const OperatorChoice chosen = choose_operator(request.operator_options, 8);
+  const Measurement measurement = read_measurement(picture_, chosen, shape_of(model, file_));
+  const RestorationResult memory = restore_measurement(measurement, chosen, request, model),
                           file = restore_measurement(request, model);
   EXPECT_TRUE(identical(memory.restoration.samples, file.restoration.samples));
   EXPECT_EQ(memory.report.sigma_y, file.report.sigma_y);
@@ -106,16 +106,16 @@ TEST_F(RestoreMeasurement, InMemoryIsThatOfTheFile) {
 
 // A mask in a file is decoded as often as its operator is drawn.
 TEST_F(RestoreMeasurement, DrawsTheOperatorOnce) {
-  OperatorChoice made_by = choose_operator({.mask = mask_}, 8);
+  OperatorChoice chosen = choose_operator({.mask = mask_}, 8);
   int draws = 0;
-  made_by.draw = [&draws, draw = made_by.draw](const Tensor& like, Rng& rng) {
+  chosen.draw = [&draws, draw = chosen.draw](const Tensor& like, Rng& rng) {
     ++draws;
     return draw(like, rng);
   };
   const NetworkShape shape{.name = "small", .resolution = 8, .channels = 3};
-  read_measurement(picture_, made_by, shape);
+  read_measurement(picture_, chosen, shape);
   EXPECT_EQ(draws, 1);
-  simulate_measurement(picture_, made_by, 0.1, 0, shape);
+  simulate_measurement(picture_, chosen, 0.1, 0, shape);
   EXPECT_EQ(draws, 2);
 }
 
@@ -125,7 +125,7 @@ TEST_F(RestoreMeasurement, ListsItsWarningsAndTellsThemAtOnce) {
   std::vector<std::string> told;
   const RestorationRequest request{
       .input = picture_,
-      .made_by = {.kernel = kernel},
+      .operator_options = {.kernel = kernel},
       .sigma_y = 0.5,
       .network = "small",
       .steps = 1,
@@ -160,9 +160,10 @@ TEST_F(RestoreMeasurement, CountsItsEvaluationsByStage) {
 // Messages of the library name things, not flags of the program.
 TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
   const Checkpoint model = network();
-  const auto error = [&](const OperatorOptions& made_by) {
+  const auto error = [&](const OperatorOptions& operator_options) {
     return error_of([&] {
-      restore_measurement({.input = picture_, .made_by = made_by, .sigma_y = 0.1}, model);
+      restore_measurement({.input = picture_, .operator_options = operator_options, .sigma_y = 0.1},
+                          model);
     });
   };
   EXPECT_NE(error({}).find("One of mask, kernel, motion, gaussian, downscale and operator is "
@@ -175,7 +176,8 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
   for (const double sigma_y : {0.0, -1.0, std::nan("")})
     EXPECT_NE(error_of([&] {
                 restore_measurement(
-                    {.input = picture_, .made_by = {.mask = mask_}, .sigma_y = sigma_y}, model);
+                    {.input = picture_, .operator_options = {.mask = mask_}, .sigma_y = sigma_y},
+                    model);
               }).find("sigma_y must be > 0"),
               std::string::npos);
   RestorationRequest none = masked();
