@@ -1,7 +1,8 @@
 // eps bench: runs an experiment, or goes on with it.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
+#include <set>
 
 #include "cli/images.h"
 #include "cli/model.h"
@@ -97,13 +98,15 @@ void use_networks(const Options& o,
                   const experiment::Experiment& e,
                   experiment::ExperimentInputs& inputs) {
   std::string first;
-  for (const experiment::Cell& cell : experiment::cells_of(e, inputs.models))
+  std::set<std::string> missing;
+  for (const experiment::Cell& cell : experiment::cells_of(e, inputs.models)) {
     if (first.empty()) first = cell.model_file;
-  std::string wanted;
-  for (const experiment::Cell& cell : experiment::cells_of(e, inputs.models))
-    if (wanted.find(cell.model) == std::string::npos)
-      wanted += (wanted.empty() ? "" : ", ") + cell.model;
+    if (cell.model_file.empty()) missing.insert(cell.model);
+  }
+  const std::string wanted = fmt::format("{}", fmt::join(missing, ", "));
   check(!first.empty(), o.file, ": no network is given; --model NAME=FILE does, for ", wanted);
+  if (!missing.empty())
+    std::cerr << "eps: no network is given for " << wanted << "; --model NAME=FILE does\n";
   const Checkpoint model = checkpoint_from(read_any_checkpoint(first), first);
   const Dataset data = read_clean_images(e.data, e.images, model.network.config());
   check(data.size() == e.images,

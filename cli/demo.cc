@@ -8,7 +8,6 @@
 #include "cli/restore.h"
 #include "cli/verbs.h"
 #include "eps/io/images/image.h"
-#include "eps/metrics/psnr.h"
 #include "eps/model/bundled.h"
 
 namespace eps::cli {
@@ -24,25 +23,30 @@ constexpr DemoRow kRows[] = {{"70% missing", "01.png", "random_inpainting"},
                              {"Gaussian blur", "04.png", "gaussian_deblurring"},
                              {"motion blur", "05.png", "motion_deblurring"}};
 
-void run(RestoreOptions o) {
+struct Options {
+  ModelOptions network{.path = "faces64-eps"};
+  std::string out = "demo.png";
+};
+
+void run(const Options& o) {
   check(is_png(o.out), "--out ", o.out, ": a .png file is wanted");
   check_folder_of(o.out);
-  o.simulate = true;
   const std::string folder = std::filesystem::proximate(find_in_models("faces64-images")).string();
-  const Checkpoint model = load_posterior_network(o);
+  const Checkpoint model = load_posterior_network(o.network);
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::pair<std::string, Restored>> rows;
+  std::vector<std::pair<std::string, RestorationResult>> rows;
   for (const DemoRow& row : kRows) {
-    o.input = folder + "/" + row.image;
-    o.made_by.spec = row.task;
-    rows.emplace_back(row.label, restore(o, model));
-    const Restored& result = rows.back().second;
+    const RestorationRequest request{.input = folder + "/" + row.image,
+                                     .operator_options = {.spec = row.task},
+                                     .simulate = true};
+    rows.emplace_back(row.label, restore_in_sight(request, o.network, model));
+    const RestorationReport& report = rows.back().second.report;
     fmt::print(
         "eps restore {} --simulate --operator {}\n    chi2 {:.2f}, PSNR of the mean {:.2f} dB\n",
-        o.input,
+        request.input,
         row.task,
-        result.restoration.chi2,
-        psnr(result.restoration.mean, result.measurement.truth[0]).mean().item<double>());
+        report.chi2,
+        report.psnr_of_mean.value_or(0));
     std::cout.flush();
   }
   write_png(o.out, sheet(rows));
@@ -54,8 +58,7 @@ void run(RestoreOptions o) {
 }  // namespace
 
 void add_demo(CLI::App& app) {
-  const auto o = std::make_shared<RestoreOptions>();
-  o->out = "demo.png";
+  const auto o = std::make_shared<Options>();
   auto* verb = app.add_subcommand("demo", "Degrade and restore the images that come with eps");
   verb->add_option("--out", o->out, "Sheet to write")->capture_default_str();
   add_device_options(*verb, o->network);

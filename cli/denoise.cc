@@ -52,7 +52,7 @@ void run(const Options& o) {
   const int64_t count = x.size(0);
   const Tensor sigma = read_sigma(o.sigma, count);
   const Checkpoint model = load_model(o.model);
-  const Tensor labels = parse_labels(o.labels, model, count);
+  const Tensor labels = labels_for(o.labels, model, count);
   const c10::NoGradGuard no_gradients;
   Progress progress("images", count);
   std::vector<Tensor> answers;

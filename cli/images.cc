@@ -32,17 +32,6 @@ Dataset read(const std::string& source, int64_t count, const nets::UNetConfig& n
 
 }  // namespace
 
-void check_image_range(const Tensor& images, const std::string& name) {
-  require_finite(images, name);
-  const double low = images.min().item<double>(), high = images.max().item<double>();
-  check(low >= -1.01 && high <= 1.01,
-        name,
-        ": images are wanted in [-1, 1], found values from ",
-        low,
-        " to ",
-        high);
-}
-
 Dataset read_clean_images(const std::string& source,
                           int64_t count,
                           const nets::UNetConfig& network) {
@@ -67,16 +56,16 @@ Dataset read_clean_images(const std::string& source,
 }
 
 Tensor labels_for(const std::string& text, const Checkpoint& model, const Dataset& data) {
-  const int64_t classes = model.network.config().label_dim;
-  if (!text.empty() || classes == 0) return parse_labels(text, model, data.size());
-  check(data.label_dim == classes,
-        data.name,
-        ": the network wants the labels of ",
-        classes,
-        " classes, the images have ",
-        data.label_dim,
-        "; --labels gives them");
-  return data.labels.dim() == 1 ? at::one_hot(data.labels, classes).to(at::kFloat) : data.labels;
+  return labels_for(text, model, data.size(), [&] {
+    check(data.label_dim == model.network.config().label_dim,
+          data.name,
+          ": the network wants the labels of ",
+          model.network.config().label_dim,
+          " classes, the images have ",
+          data.label_dim,
+          "; --labels gives them");
+    return data.labels;
+  });
 }
 
 }  // namespace eps::cli

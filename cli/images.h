@@ -6,17 +6,13 @@
 
 namespace eps::cli {
 
-// Error, with the name for messages, unless all values are finite and in [-1, 1].
-void check_image_range(const Tensor& images, const std::string& name);
-
 // A folder, an EDM .zip, synthetic images or an array, at most `count` of them (0: all), float32 in
 // [-1, 1] of the network's size; anything else is an Error.
 Dataset read_clean_images(const std::string& source,
                           int64_t count,
                           const nets::UNetConfig& network);
 
-// One row for each image, as the network wants them: those of the text (parse_labels()), or else
-// the data's own; undefined for a network that takes none.
+// labels_for() of the text, or else the data's own.
 Tensor labels_for(const std::string& text, const Checkpoint& model, const Dataset& data);
 
 }  // namespace eps::cli

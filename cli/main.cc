@@ -90,6 +90,8 @@ int main(int argc, char** argv) {
   keep_freed_memory();
   try {
     return run(argc, argv);
+  } catch (const eps::UnknownName& error) {
+    std::cerr << "eps: " << error.what() << "; see eps list " << error.kind() << "s\n";
   } catch (const eps::Error& error) {
     std::cerr << "eps: " << error.what() << '\n';
   } catch (const c10::Error& error) {

@@ -28,6 +28,46 @@ int64_t parse_label(const std::string& text) {
   return label;
 }
 
+Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t count) {
+  const int64_t classes = model.network.config().label_dim;
+  check(classes > 0, "--labels ", text, ": this network takes no class labels");
+  Tensor labels;
+  if (text.find_first_not_of("0123456789,") == std::string::npos) {
+    std::vector<int64_t> numbers;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) numbers.push_back(parse_label(part));
+    labels = at::tensor(numbers, at::kLong);
+  } else {
+    labels = read_array(text);
+    if (labels.dim() == 2) {  // conditioning vectors as they are
+      check(labels.size(0) == count && labels.size(1) == classes,
+            text,
+            ": wanted ",
+            count,
+            " x ",
+            classes,
+            " labels, got ",
+            to_string(labels.sizes()));
+      return labels.to(at::kFloat);
+    }
+    labels = labels.to(at::kLong);
+  }
+  check(labels.dim() == 1 && (labels.numel() == 1 || labels.numel() == count),
+        "--labels ",
+        text,
+        ": ",
+        labels.numel(),
+        " labels for ",
+        count,
+        " images");
+  check(labels.min().item<int64_t>() >= 0 && labels.max().item<int64_t>() < classes,
+        "--labels ",
+        text,
+        ": labels are 0 to ",
+        classes - 1);
+  return at::one_hot(labels.expand({count}), classes).to(at::kFloat);
+}
+
 }  // namespace
 
 void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name) {
@@ -70,45 +110,15 @@ Checkpoint load_model(const ModelOptions& options, Input wanted, const std::stri
   return model;
 }
 
-Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t count) {
-  if (text.empty()) return {};
+Tensor labels_for(const std::string& text,
+                  const Checkpoint& model,
+                  int64_t count,
+                  const std::function<Tensor()>& others) {
+  if (!text.empty()) return parse_labels(text, model, count);
   const int64_t classes = model.network.config().label_dim;
-  check(classes > 0, "--labels ", text, ": this network takes no class labels");
-  Tensor labels;
-  if (text.find_first_not_of("0123456789,") == std::string::npos) {
-    std::vector<int64_t> numbers;
-    std::istringstream parts(text);
-    for (std::string part; std::getline(parts, part, ',');) numbers.push_back(parse_label(part));
-    labels = at::tensor(numbers, at::kLong);
-  } else {
-    labels = read_array(text);
-    if (labels.dim() == 2) {  // conditioning vectors as they are
-      check(labels.size(0) == count && labels.size(1) == classes,
-            text,
-            ": wanted ",
-            count,
-            " x ",
-            classes,
-            " labels, got ",
-            to_string(labels.sizes()));
-      return labels.to(at::kFloat);
-    }
-    labels = labels.to(at::kLong);
-  }
-  check(labels.dim() == 1 && (labels.numel() == 1 || labels.numel() == count),
-        "--labels ",
-        text,
-        ": ",
-        labels.numel(),
-        " labels for ",
-        count,
-        " images");
-  check(labels.min().item<int64_t>() >= 0 && labels.max().item<int64_t>() < classes,
-        "--labels ",
-        text,
-        ": labels are 0 to ",
-        classes - 1);
-  return at::one_hot(labels.expand({count}), classes).to(at::kFloat);
+  if (classes == 0 || !others) return {};
+  const Tensor labels = others();
+  return labels.dim() == 1 ? at::one_hot(labels, classes).to(at::kFloat) : labels;
 }
 
 Mean network_mean(const Checkpoint& model,

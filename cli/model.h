@@ -27,9 +27,13 @@ Checkpoint load_model(const ModelOptions& options,
                       Input wanted = Input::prior,
                       const std::string& asker = "this verb");
 
-// "3", "0,5,2" or "labels.npy" as one-hot (N, label_dim) for `count` images, one label serving all;
-// undefined if the text is empty. Labels for a network that takes none are an Error.
-Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t count);
+// "3", "0,5,2" or "labels.npy" as one-hot (N, label_dim) for `count` images, one label serving all.
+// Where the text is empty, `others` gives class numbers (N) or rows (N, label_dim). Undefined for a
+// network that takes none, for which a text is an Error.
+Tensor labels_for(const std::string& text,
+                  const Checkpoint& model,
+                  int64_t count,
+                  const std::function<Tensor()>& others = {});
 
 // E[x0 | x, sigma] of the network, as a sampler asks for it.
 Mean network_mean(const Checkpoint& model,

@@ -11,7 +11,7 @@
 namespace eps::cli {
 namespace {
 
-Tensor measurement_picture(const Restored& r) {
+Tensor measurement_picture(const RestorationResult& r) {
   return r.measurement.problem.A->picture(r.measurement.problem.y)[0].to(at::kCPU);
 }
 
@@ -21,8 +21,8 @@ Tensor deviation_picture(const Restoration& r) {
   return report::heat_map(deviation, deviation.max().item<double>());
 }
 
-// What a row shows, and what it is called.
-std::vector<std::pair<std::string, Tensor>> cells(const Restored& result) {
+// The cells of a row with their names.
+std::vector<std::pair<std::string, Tensor>> cells(const RestorationResult& result) {
   constexpr int64_t kMostSamples = 4;
   const Restoration& r = result.restoration;
   std::vector<std::pair<std::string, Tensor>> all;
@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, Tensor>> cells(const Restored& result) {
 
 }  // namespace
 
-Tensor sheet(const std::vector<std::pair<std::string, Restored>>& rows) {
+Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows) {
   constexpr int64_t kCell = 128;
   report::Sheet sheet;
   for (const auto& [label, result] : rows) {
@@ -59,7 +59,7 @@ Tensor sheet(const std::vector<std::pair<std::string, Restored>>& rows) {
   return report::draw_sheet(sheet, std::max<int64_t>(1, kCell / side));
 }
 
-void write_restored(const std::string& folder, const Restored& result, const std::string& words) {
+void write_restored(const std::string& folder, const RestorationResult& result) {
   std::filesystem::create_directories(folder);
   const auto path = [&](const std::string& name) { return folder + "/" + name; };
   const auto array = [&](const std::string& name, const Tensor& values) {
@@ -86,7 +86,7 @@ void write_restored(const std::string& folder, const Restored& result, const std
   for (const auto& [name, value] : result.measurement.problem.A->parameters())
     array(name, value[0]);
   write_png(path("sheet.png"), sheet({{"", result}}));
-  write_file_atomically(path("restore.json"), words);
+  write_file_atomically(path("restore.json"), to_json(result.report));
 }
 
 }  // namespace eps::cli

@@ -1,29 +1,16 @@
-// What eps restore makes, and the files it becomes.
+// The files of eps restore.
 #pragma once
 
-#include "cli/measurement.h"
-#include "eps/restore/restoration.h"
+#include "eps/restore/restore.h"
 
 namespace eps::cli {
 
-struct Noise {
-  double sigma;
-  bool estimated = false;
-};
-
-struct Restored {
-  MeasuringOperator made_by;
-  Measurement measurement;
-  Noise noise;
-  Restoration restoration;
-};
-
-// A row for each, under what its cells are called: the image if it is known, measurement, samples,
+// A row for each, under the names of its cells: the image if it is known, measurement, samples,
 // mean, deviation (black: certain; white: the row's most uncertain pixel), and the 90% interval.
-// They must agree in which of these they have.
-Tensor sheet(const std::vector<std::pair<std::string, Restored>>& rows);
+// The rows must agree in which of these they have.
+Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows);
 
-// Pictures, arrays, a sheet of all, and last restore.json, which says `words`, in the folder.
-void write_restored(const std::string& folder, const Restored& result, const std::string& words);
+// Writes pictures, arrays, a sheet of all, and last restore.json, the report, in the folder.
+void write_restored(const std::string& folder, const RestorationResult& result);
 
 }  // namespace eps::cli

@@ -3,13 +3,13 @@
 
 #include <chrono>
 #include <filesystem>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/images.h"
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/trained.h"
 #include "cli/verbs.h"
 #include "eps/experiment/protocol.h"
 #include "eps/io/array.h"
@@ -18,6 +18,7 @@
 #include "eps/metrics/psnr.h"
 #include "eps/model/network_denoiser.h"
 #include "eps/operators/task.h"
+#include "eps/restore/training_range.h"
 
 namespace eps::cli {
 namespace {
@@ -99,28 +100,57 @@ Tensor sheet(const Results& results) {
   return image_grid(at::cat(rows), images);
 }
 
-nlohmann::ordered_json report(const Options& o,
-                              const MethodChoice& choice,
-                              const Results& results) {
+// The numbers of a run, on average.
+struct Summary {
+  double psnr_of_samples, psnr_of_mean, evaluations, vjps, solves;  // the last three per sample
+};
+Summary summary_of(const Results& results) {
+  const auto drawn = static_cast<double>(results.samples.size(0) * results.samples.size(1));
+  const auto mean = [](const Tensor& values) { return values.mean().item<double>(); };
+  return {mean(psnr(results.samples, results.truth)),
+          mean(psnr(results.samples.mean(0), results.truth)),
+          static_cast<double>(results.cost.evaluations) / drawn,
+          static_cast<double>(results.cost.vjps) / drawn,
+          static_cast<double>(results.cost.solves) / drawn};
+}
+
+std::string to_json(const Options& o,
+                    const MethodChoice& choice,
+                    const Results& results,
+                    const Summary& summary) {
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
   for (const auto& field : choice.method.fields)
     if (choice.options.has(field.name)) options[field.name] = choice.options.text(field.name);
-  const auto drawn = static_cast<double>(results.samples.size(0) * results.samples.size(1));
-  const auto mean = [](const Tensor& values) { return values.mean().item<double>(); };
-  return {{"method", choice.method.name},
-          {"options", options},
-          {"task", o.task},
-          {"operator", find_task(o.task).test},
-          {"sigma_y", o.sigma_y},
-          {"seed", o.seed},
-          {"images", results.samples.size(1)},
-          {"samples", results.samples.size(0)},
-          {"psnr_of_samples", mean(psnr(results.samples, results.truth))},
-          {"psnr_of_mean", mean(psnr(results.samples.mean(0), results.truth))},
-          {"evaluations_per_sample", static_cast<double>(results.cost.evaluations) / drawn},
-          {"vjps_per_sample", static_cast<double>(results.cost.vjps) / drawn},
-          {"solves_per_sample", static_cast<double>(results.cost.solves) / drawn},
-          {"seconds", results.seconds}};
+  const nlohmann::ordered_json json = {{"method", choice.method.name},
+                                       {"options", options},
+                                       {"task", o.task},
+                                       {"operator", find_task(o.task).test},
+                                       {"sigma_y", o.sigma_y},
+                                       {"seed", o.seed},
+                                       {"images", results.samples.size(1)},
+                                       {"samples", results.samples.size(0)},
+                                       {"psnr_of_samples", summary.psnr_of_samples},
+                                       {"psnr_of_mean", summary.psnr_of_mean},
+                                       {"evaluations_per_sample", summary.evaluations},
+                                       {"vjps_per_sample", summary.vjps},
+                                       {"solves_per_sample", summary.solves},
+                                       {"seconds", results.seconds}};
+  return json.dump(2) + "\n";
+}
+
+void write_results(const std::string& folder, const Results& results, const std::string& json) {
+  std::filesystem::create_directories(folder);
+  const auto path = [&](const std::string& name) { return folder + "/" + name; };
+  write_array(path("samples.npy"), results.samples);
+  write_array(path("truth.npy"), results.truth);
+  write_array(path("measurement.npy"), results.measurement);
+  for (const auto& [name, value] : results.parameters) write_array(path(name + ".npy"), value);
+  write_png(path("sheet.png"), sheet(results));
+  write_file_atomically(path("run.json"), json);
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) std::cerr << "eps: warning: " << warning << '\n';
 }
 
 void run(const Options& o) {
@@ -129,32 +159,25 @@ void run(const Options& o) {
   check_new_folder(o.out);
   const Checkpoint model =
       load_model(o.model, choice.method.input, "the method " + choice.method.name);
-  warn_of_new_operator(o.model.path,
-                       model.provenance,
-                       find_task(o.task).test,
-                       model.network.config().img_resolution);
-  warn_of_new_noise(o.model.path, model.provenance, o.sigma_y);
+  print_warnings(operator_warnings(o.model.path,
+                                   model.provenance,
+                                   find_task(o.task).test,
+                                   model.network.config().img_resolution));
+  print_warnings(noise_warnings(o.model.path, model.provenance, o.sigma_y));
   const Results results = restore_images(o, choice, model);
-  const auto words = report(o, choice, results);
-  std::filesystem::create_directories(o.out);
-  const auto path = [&](const std::string& name) { return o.out + "/" + name; };
-  write_array(path("samples.npy"), results.samples);
-  write_array(path("truth.npy"), results.truth);
-  write_array(path("measurement.npy"), results.measurement);
-  for (const auto& [name, value] : results.parameters) write_array(path(name + ".npy"), value);
-  write_png(path("sheet.png"), sheet(results));
-  write_file_atomically(path("run.json"), words.dump(2) + "\n");
+  const Summary summary = summary_of(results);
+  write_results(o.out, results, to_json(o, choice, results, summary));
   fmt::print(
       "{}: {} images, {} samples each; PSNR of a sample {:.2f} dB, of their mean {:.2f} dB; "
       "{:g} evaluations, {:g} VJPs, {:g} solves a sample; {:.1f} s\n",
       choice.method.name,
       results.samples.size(1),
       results.samples.size(0),
-      words["psnr_of_samples"].get<double>(),
-      words["psnr_of_mean"].get<double>(),
-      words["evaluations_per_sample"].get<double>(),
-      words["vjps_per_sample"].get<double>(),
-      words["solves_per_sample"].get<double>(),
+      summary.psnr_of_samples,
+      summary.psnr_of_mean,
+      summary.evaluations,
+      summary.vjps,
+      summary.solves,
       results.seconds);
 }
 

@@ -53,18 +53,17 @@ int64_t evaluations(const SamplerOptions& options, int64_t steps) {
 }
 
 // Class labels as given, or one drawn from each image's stream, as EDM does.
-Tensor labels_for(const Options& o,
-                  const Checkpoint& model,
-                  int64_t count,
-                  int64_t begin,
-                  int64_t end,
-                  Rng& rng) {
-  const int64_t classes = model.network.config().label_dim;
-  if (classes == 0) return parse_labels(o.labels, model, count);
-  const Tensor draw =
-      (rng.uniform({end - begin}) * static_cast<double>(classes)).floor().to(at::kLong);
-  const Tensor given = parse_labels(o.labels, model, count);
-  return given.defined() ? given.slice(0, begin, end) : at::one_hot(draw, classes).to(at::kFloat);
+Tensor labels_of_batch(const Options& o,
+                       const Checkpoint& model,
+                       int64_t count,
+                       int64_t begin,
+                       int64_t end,
+                       Rng& rng) {
+  const auto classes = static_cast<double>(model.network.config().label_dim);
+  const Tensor drawn = classes == 0 ? Tensor() : rng.uniform({end - begin}) * classes;
+  const Tensor labels =
+      labels_for(o.labels, model, count, [&] { return drawn.floor().to(at::kLong); });
+  return o.labels.empty() ? labels : labels.slice(0, begin, end);
 }
 
 void write(const Options& o, const Tensor& images) {
@@ -119,7 +118,7 @@ void run(const Options& o) {
     const Tensor drawn = rng.normal({end - begin, image[0], image[1], image[2]});
     const Tensor noise =
         (latents.defined() ? latents.slice(0, begin, end) : drawn).to(model.network.device());
-    Tensor labels = labels_for(o, model, count, begin, end, rng);
+    Tensor labels = labels_of_batch(o, model, count, begin, end, rng);
     if (labels.defined()) labels = labels.to(model.network.device());
     const Mean mean = network_mean(model, labels, [&] { progress.advance(); });
     const Tensor x_T = initial_state(edm(), grid, noise);

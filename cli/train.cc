@@ -63,7 +63,12 @@ void run(const Options& o) {
             last = seen;
           },
       .say = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; },
-      .stop = [] { return interrupted != 0; }};
+      .stop = [] { return interrupted != 0; },
+      .stopped =
+          [&](int64_t seen) {
+            std::cerr << "eps: stopped after " << seen << " images; go on with eps train --resume "
+                      << (o.resume.empty() ? o.out : o.resume) << '\n';
+          }};
   if (o.resume.empty()) {
     training::TrainingConfig config;
     if (!o.config.empty()) config = training::parse_training_config(read_file(o.config), o.config);

@@ -3,8 +3,12 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS eps eps_torch EXPORT eps_targets)
 install(TARGETS eps_cli)
-install(DIRECTORY eps DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-# The networks that come with eps, where eps/models.h looks for them.
+include(EpsPublicHeaders)
+foreach(header ${EPS_PUBLIC_HEADERS})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
+# The networks that come with eps, where eps/model/bundled.h looks for them.
 if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/models)
   install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/eps)
 endif()

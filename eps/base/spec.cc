@@ -240,4 +240,9 @@ Range Spec::range_in(const std::string& key, const Bounds& bounds, double whole)
   return range;
 }
 
+UnknownName::UnknownName(const std::string& kind,
+                         const std::string& name,
+                         const std::vector<std::string>& candidates)
+    : Error("unknown " + kind + " \"" + name + "\"" + suggestion(name, candidates)), kind_(kind) {}
+
 }  // namespace eps

@@ -99,4 +99,17 @@ class Spec {
 // Returns ` (did you mean "inpaint_box"?)`, or nothing when no candidate is near.
 std::string suggestion(const std::string& name, const std::vector<std::string>& candidates);
 
+// An `UnknownName` is the Error about a name that no entry of a registry has.
+class UnknownName : public Error {
+ public:
+  // kind: of the entries, in the singular ("operator"); candidates: their names.
+  UnknownName(const std::string& kind,
+              const std::string& name,
+              const std::vector<std::string>& candidates);
+  const std::string& kind() const { return kind_; }
+
+ private:
+  std::string kind_;
+};
+
 }  // namespace eps

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "eps/data/sources/source.h"
+#include "eps/io/array.h"
 #include "eps/io/images/image.h"
 #include "eps/io/images/resize.h"
 
@@ -233,6 +234,17 @@ Dataset read_dataset(const std::vector<std::string>& sources, const DatasetOptio
     for (const auto& fault : decoder.faults()) options.report(fault);
   }
   return dataset;
+}
+
+void check_image_range(const Tensor& images, const std::string& name) {
+  require_finite(images, name);
+  const double low = images.min().item<double>(), high = images.max().item<double>();
+  check(low >= -1.01 && high <= 1.01,
+        name,
+        ": images are wanted in [-1, 1], found values from ",
+        low,
+        " to ",
+        high);
 }
 
 std::string names_of_sources(const std::vector<std::string>& sources) {

@@ -37,6 +37,9 @@ struct DatasetOptions {
 // names. Several sources make one set, one after the other.
 Dataset read_dataset(const std::vector<std::string>& sources, const DatasetOptions& options);
 
+// Throws an Error, with the name for messages, unless all values are finite and in [-1, 1].
+void check_image_range(const Tensor& images, const std::string& name);
+
 // What they are called, for a network that may be given away: files without their folders, specs
 // (such as synthetic:...) as they are.
 std::string names_of_sources(const std::vector<std::string>& sources);

@@ -43,12 +43,12 @@ void check_same(const std::string& path, const Json& wanted) {
   const Json there = Json::parse(read_file(path + "/experiment.json"), nullptr, false);
   check(there.is_object() && there.contains("protocol") && there["protocol"].is_object(),
         path,
-        "/experiment.json: is not what eps bench writes");
+        "/experiment.json: is not the description of an experiment");
   for (const auto& [name, value] : wanted.items()) {
     const Json own = there["protocol"].value(name, Json());
     check(own == value || name != "images_hash",
           path,
-          ": holds another experiment, of other images; name another folder with --out");
+          ": holds another experiment, of other images; another folder is wanted");
     check(own == value,
           path,
           ": holds another experiment: its ",
@@ -57,7 +57,7 @@ void check_same(const std::string& path, const Json& wanted) {
           own.dump(),
           ", not ",
           value.dump(),
-          "; name another folder with --out");
+          "; another folder is wanted");
   }
 }
 

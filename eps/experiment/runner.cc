@@ -139,10 +139,8 @@ class Runner {
     report::Row row = named(cell);
     remove_temporaries(there.file(""));
     try {
-      check(is_exact(e_) || !cell.model_file.empty(),
-            "needs a network: --model ",
-            cell.model,
-            "=FILE");
+      check(
+          is_exact(e_) || !cell.model_file.empty(), "needs a network under the name ", cell.model);
       if (!there.sampling() || !there.has_samples()) draw(cell, there);
       row = score(cell, there);
       there.write_row(row, in_.judges.identity);

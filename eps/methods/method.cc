@@ -60,11 +60,7 @@ MethodChoice choose_method(const std::string& spec, const std::string& task, int
   if (found == methods().end()) {
     std::vector<std::string> names;
     for (const auto& [name, method] : methods()) names.push_back(name);
-    fail("unknown method \"",
-         given.name(),
-         "\"",
-         suggestion(given.name(), names),
-         "; see eps list methods");
+    throw UnknownName("method", given.name(), names);
   }
   const Method& method = found->second;
   return {method, given.resolve(fields_for(method, task))};

@@ -212,7 +212,7 @@ Metric find_metric(const std::string& name) {
     }
     names.push_back(metric.name);
   }
-  fail("unknown metric \"", name, "\"", suggestion(name, names), "; see eps list metrics");
+  throw UnknownName("metric", name, names);
 }
 
 double badness(const Metric& metric, double value) {

@@ -96,7 +96,8 @@ EPS_OPERATOR({.name = "blur_gaussian",
                                       "standard deviation in pixels; a..b draws one per image"),
                          Field::integer("size", "11", at_least(1), "kernel size in pixels")},
               .strengths = {"std"},
-              .make = make_gaussian});
+              .make = make_gaussian,
+              .is_random = random_ranges({"std"})});
 
 EPS_OPERATOR({.name = "blur_motion",
               .summary = "circular blur along a straight line",
@@ -109,7 +110,8 @@ EPS_OPERATOR({.name = "blur_motion",
                                       {-360, 360},
                                       "degrees, counter-clockwise; a..b draws one per image")},
               .strengths = {"length"},
-              .make = make_motion});
+              .make = make_motion,
+              .is_random = random_ranges({"length", "angle"})});
 
 EPS_OPERATOR(
     {.name = "blur_kernel",

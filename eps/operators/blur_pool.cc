@@ -83,9 +83,11 @@ EPS_OPERATOR(
           Field::integer("factor", "4", {1, 1 << 20}, "block size; must divide height and width")},
      .strengths = {"std", "factor"},
      .make = make_blur_pool,
-     .image_shape = [](const Spec& spec, const Shape& y) {
-       return image_shape_of("super_resolution:factor=" + spec.text("factor"), y);
-     }});
+     .image_shape =
+         [](const Spec& spec, const Shape& y) {
+           return image_shape_of("super_resolution:factor=" + spec.text("factor"), y);
+         },
+     .is_random = random_ranges({"std"})});
 
 }  // namespace
 

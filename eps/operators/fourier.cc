@@ -107,7 +107,9 @@ EPS_OPERATOR({.name = "fourier_lines",
               .strengths = {"acceleration"},
               .make = make_lines,
               .measurement_dims = 5,
-              .image_shape = image_of_pairs});
+              .image_shape = image_of_pairs,
+              // At an acceleration of 1 all columns are kept.
+              .is_random = [](const Spec& spec) { return spec.real("acceleration") > 1; }});
 
 EPS_OPERATOR(
     {.name = "fourier_mask",

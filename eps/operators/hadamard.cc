@@ -83,7 +83,8 @@ EPS_OPERATOR(
      .fields = {Field::real(
          "keep", "0.25", {0, 1}, "fraction of the coefficients that are measured")},
      .strengths = {"keep"},
-     .make = make_hadamard});
+     .make = make_hadamard,
+     .is_random = [](const Spec&) { return true; }});
 
 }  // namespace
 

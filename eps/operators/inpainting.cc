@@ -136,7 +136,11 @@ EPS_OPERATOR({.name = "inpaint_random",
               .fields = {Field::range(
                   "missing", "0.7", {0, 1}, "fraction missing; a..b draws one per image")},
               .strengths = {"missing"},
-              .make = make_random});
+              .make = make_random,
+              .is_random = [](const Spec& spec) {
+                const Range missing = spec.range("missing");
+                return missing.low < 1 && missing.high > 0;  // otherwise none or all are missing
+              }});
 
 EPS_OPERATOR(
     {.name = "inpaint_box",
@@ -149,7 +153,12 @@ EPS_OPERATOR(
                 {"top", "", "first missing row, instead of position"},
                 {"left", "", "first missing column, instead of position"}},
      .strengths = {"height", "width"},
-     .make = make_box});
+     .make = make_box,
+     .is_random = [](const Spec& spec) {
+       const bool placed = spec.has("top") && spec.has("left");
+       return (spec.text("position") == "random" && !placed) ||
+              random_ranges({"height", "width"})(spec);
+     }});
 
 EPS_OPERATOR(
     {.name = "inpaint_mask",

@@ -104,13 +104,15 @@ EPS_OPERATOR(
      .make = make_matrix,
      .measurement_dims = 2,
      // The measurement does not tell C, H, W: a row vector, unless the user gives the shape.
-     .image_shape = [](const Spec& spec, const Shape& y) {
-       check(y.size() == 2 && spec.has("file"),
-             "matrix: the image shape cannot be told from a measurement of shape ",
-             to_string(y),
-             "; give it (C, H, W)");
-       return Shape{y[0], 1, 1, read_array(spec.text("file")).size(-1)};
-     }});
+     .image_shape =
+         [](const Spec& spec, const Shape& y) {
+           check(y.size() == 2 && spec.has("file"),
+                 "matrix: the image shape cannot be told from a measurement of shape ",
+                 to_string(y),
+                 "; give it (C, H, W)");
+           return Shape{y[0], 1, 1, read_array(spec.text("file")).size(-1)};
+         },
+     .is_random = [](const Spec& spec) { return !spec.has("file"); }});
 
 }  // namespace
 

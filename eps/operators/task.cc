@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "eps/operators/factories.h"
@@ -41,12 +42,7 @@ const OperatorEntry& find_operator(const Spec& spec) {
   const auto found = operators().find(spec.name());
   if (const auto task = tasks().find(spec.name()); task != tasks().end())
     fail("\"", spec.name(), "\" is a task; its operator is ", task->second.test);
-  check(found != operators().end(),
-        "unknown operator \"",
-        spec.name(),
-        "\"",
-        suggestion(spec.name(), names(operators())),
-        "; see eps list operators");
+  if (found == operators().end()) throw UnknownName("operator", spec.name(), names(operators()));
   return found->second;
 }
 
@@ -125,6 +121,26 @@ int64_t measurement_dims_of(const std::string& text) {
   return find_operator(Spec::parse(split(text, kThen).back())).measurement_dims;
 }
 
+bool is_random(const std::string& text) {
+  for (const auto& chain : split(text, kAnd))
+    for (const auto& link : split(chain, kThen)) {
+      const Spec parsed = Spec::parse(link);
+      const OperatorEntry& entry = find_operator(parsed);
+      if (entry.is_random && entry.is_random(parsed.resolve(entry.fields))) return true;
+    }
+  return false;
+}
+
+std::function<bool(const Spec& spec)> random_ranges(std::vector<std::string> keys) {
+  return [keys = std::move(keys)](const Spec& spec) {
+    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+      constexpr double kAny = 1e300;
+      const Range range = spec.range(key, -kAny, kAny, 1);
+      return range.low < range.high;
+    });
+  };
+}
+
 Tensor draw_in(const Range& range, const Tensor& like, Rng& rng) {
   return range.low + (range.high - range.low) * rng.uniform({like.size(0), 1, 1, 1});
 }
@@ -168,7 +184,7 @@ Task find_task(const std::string& name) {
   if (operators().count(Spec::parse(first).name())) return {name, name};
   auto known = names(tasks());
   for (const auto& other : names(operators())) known.push_back(other);
-  fail("unknown task \"", name, "\"", suggestion(name, known), "; see eps list tasks");
+  throw UnknownName("task", name, known);
 }
 
 }  // namespace eps

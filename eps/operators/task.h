@@ -24,6 +24,8 @@ struct OperatorEntry {
   int64_t measurement_dims = 4;  // with the batch
   // The image shape that a measurement of shape y belongs to. Empty: the shape of y.
   std::function<Shape(const Spec& spec, const Shape& y)> image_shape = nullptr;
+  // Whether two seeds may draw two operators from the spec. Empty: they never do.
+  std::function<bool(const Spec& spec)> is_random = nullptr;
 };
 
 // Every registered operator, by name.
@@ -36,10 +38,15 @@ Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng);
 Shape image_shape_of(const std::string& spec, const Shape& y);
 int64_t measurement_dims_of(const std::string& spec);
 bool is_composed(const std::string& spec);  // of several, by | or +
+// Whether two seeds may draw two operators from the spec: such a spec does not say which operator
+// made a measurement.
+bool is_random(const std::string& spec);
 
 // For authors of operators: a number in the range for each image, as (N, 1, 1, 1). Parameters are
 // drawn on the CPU in float64, and moved to the device of `like` once they are complete.
 Tensor draw_in(const Range& range, const Tensor& like, Rng& rng);
+// For authors of operators: `is_random` of an operator that draws only the values that are ranges.
+std::function<bool(const Spec& spec)> random_ranges(std::vector<std::string> keys);
 
 // p(A) while training, and the fixed protocol at test time, as operator specs.
 struct Task {

@@ -1,6 +1,10 @@
 // The measurement noise sigma_y, estimated from the measurement itself.
 #include "eps/restore/noise_level.h"
 
+#include <algorithm>
+
+#include "eps/restore/training_range.h"
+
 namespace eps {
 namespace {
 
@@ -42,6 +46,29 @@ double robust_noise_level(const Tensor& y, const Tensor& measured) {
         kFewest,
         " are wanted; state it instead");
   return detail.abs().median().item<double>() / kNormal;
+}
+
+Range noise_search_range(const Checkpoint& network, const std::string& name, double noise_factor) {
+  const Range trained = trained_noise(network.provenance);
+  check(trained.high > 0, name, ": was trained without noise; state the noise instead");
+  const double least = std::max(trained.low / noise_factor, 1e-3);
+  return {least, std::max(least, std::min(trained.high / noise_factor, 1.0))};
+}
+
+// Few samples will do, as each has many measurements; too few steps would lose some of the noise.
+double estimate_noise(const Checkpoint& network,
+                      const std::string& name,
+                      const Denoiser& denoiser,
+                      Problem problem,
+                      RestorationOptions options) {
+  const Tensor& y = problem.y;
+  const double start = robust_noise_level(y, problem.A->measured(at::ones_like(y)));
+  problem.sigma_y = scalar(start);
+  options.samples = kNoiseSamples;
+  options.channels = network.network.config().img_channels;
+  const Range range = noise_search_range(network, name, noise_factor(problem, options.channels));
+  return likely_noise_level(
+      method_for(network.input, start, kNoiseSteps), denoiser, problem, range, options);
 }
 
 }  // namespace eps

@@ -1,7 +1,8 @@
 // The measurement noise sigma_y, estimated from the measurement itself.
 #pragma once
 
-#include "eps/base/core.h"
+#include "eps/model/checkpoint.h"
+#include "eps/restore/restoration.h"
 
 namespace eps {
 
@@ -11,5 +12,20 @@ namespace eps {
 // what fine texture y has of its own is taken for noise. measured: 0 where y is no measurement, of
 // a shape that broadcasts to y; undefined: all of it is. Too few neighbours are an Error.
 double robust_noise_level(const Tensor& y, const Tensor& measured = {});
+
+// The range that an estimate is kept in: the noise of the network's training, of a grey image's
+// single channel where noise_factor() says so, and in [1e-3, 1] in any case. A network that was
+// trained without noise is an Error; `name` is the network's.
+Range noise_search_range(const Checkpoint& network, const std::string& name, double noise_factor);
+
+// Estimates sigma_y of a measurement: likely_noise_level() in noise_search_range(), from the robust
+// level on. It takes kNoiseEvaluations at most; of the options, `samples` does not count.
+inline constexpr int64_t kNoiseSamples = 2, kNoiseSteps = 16,
+                         kNoiseEvaluations = kNoiseRounds * kNoiseSamples * kNoiseSteps;
+double estimate_noise(const Checkpoint& network,
+                      const std::string& name,
+                      const Denoiser& denoiser,
+                      Problem problem,
+                      RestorationOptions options);
 
 }  // namespace eps

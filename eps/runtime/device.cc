@@ -29,17 +29,17 @@ at::Device parse_device(const std::string& text, int64_t local_rank) {
   if (text == "auto") return gpus() > 0 ? gpu(local_rank % gpus()) : at::Device(at::kCPU);
   if (text == "cpu") return at::kCPU;
   check(text == "cuda" || text.rfind("cuda:", 0) == 0,
-        "--device ",
+        "device ",
         text,
         ": wanted auto, cpu, cuda or cuda:K");
   const std::string number = text == "cuda" ? std::to_string(local_rank) : text.substr(5);
   int64_t index = -1;
   const auto [stop, status] = std::from_chars(number.data(), number.data() + number.size(), index);
   check(status == std::errc() && stop == number.data() + number.size() && index >= 0,
-        "--device ",
+        "device ",
         text,
         ": wanted cuda:K with K = 0, 1, ...");
-  check(index < gpus(), "--device ", text, ": this program sees ", gpus(), " GPUs");
+  check(index < gpus(), "device ", text, ": this program sees ", gpus(), " GPUs");
   return gpu(index);
 }
 

@@ -82,7 +82,7 @@ void check_measurements(const TrainingConfig& c) {
   check(input == Input::prior || !c.tasks.empty(),
         "training: the input ",
         c.input,
-        " wants a task; see eps list tasks");
+        " wants a task, such as random_inpainting");
   for (const auto& task : c.tasks) find_task(task);
   const Range sigma_y = sigma_y_range(c);
   check((input != Input::pivot_sigma && input != Input::eps_precision) || sigma_y.low > 0,

@@ -65,8 +65,10 @@ void for_each_field(Config& c, Visit&& visit) {
   visit(
       "data", c.data, "EDM zips, folders of images, or synthetic[:...]; several are one set", true);
   visit("validation", c.validation, "Held-out images, likewise", true);
-  visit(
-      "holdout", c.holdout, "Without validation: this many of the last images are held out", false);
+  visit("holdout",
+        c.holdout,
+        "Without validation: this many images, drawn from everywhere, are held out",
+        false);
   visit("size", c.size, "Side of the images in pixels; 0: as they are", false);
   visit("fit", c.fit, "How images get that size: crop or resize", false);
   visit("flip", c.flip, "Mirror half of the images", false);
@@ -78,7 +80,7 @@ void for_each_field(Config& c, Visit&& visit) {
       false);
   visit("tasks", c.tasks, "Tasks or operator specs; several: one network for all", false);
   visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
-  visit("start", c.start, "Network to start from: a name of eps list models, or a file", false);
+  visit("start", c.start, "Network to start from: the name of a bundled one, or a file", false);
   visit("arch", c.arch, "From scratch: ddpmpp (the default) or adm", false);
   visit("preset", c.preset, "Its size: tiny, small (the default), ffhq64 or imagenet64", false);
   visit("dropout", c.dropout, "Dropout of a network from scratch; below 0: the preset's", false);

@@ -89,10 +89,7 @@ class Run {
       if (held_out_ && config_.preview_images > 0 && is_due(config_.preview_every)) show();
     }
     finish_saving();
-    if (stopped && hooks_.say)
-      hooks_.say(fmt::format("stopped after {} images; go on with eps train --resume {}",
-                             trainer_.images_seen(),
-                             directory_.path()));
+    if (stopped && hooks_.stopped) hooks_.stopped(trainer_.images_seen());
   }
 
  private:

@@ -25,8 +25,7 @@ void RunDirectory::check_free(const std::string& path) {
   check(fs::is_directory(path), path, ": exists and is no folder");
   check(fs::is_empty(path),
         path,
-        ": exists and is not empty; choose another folder, or go on with eps train --resume ",
-        path);
+        ": exists and is not empty; choose another folder, or resume the run in it");
 }
 
 RunDirectory RunDirectory::create(const std::string& path, const std::string& config) {

@@ -236,7 +236,7 @@ TEST_F(Bench, NetworksAreGivenByName) {
   EXPECT_EQ(outcome.status, 1) << outcome.output;
   const auto all = rows(out_);
   EXPECT_EQ(all[0]["images_seen"], 77);
-  EXPECT_EQ(all[1]["error"], "needs a network: --model eps=FILE");
+  EXPECT_EQ(all[1]["error"], "needs a network under the name eps");
   // Samples are images.
   for (const auto& cell : fs::directory_iterator(out_ + "/cells"))
     if (fs::exists(cell.path() / "samples.npy")) {

@@ -122,7 +122,7 @@ refuses 'text.png: not a PNG or JPEG' o.npy "$eps" operator inpaint_mask:file=te
 refuses 'the mask is 4 x 4, the image 2 x 2' o.npy "$eps" operator inpaint_mask:file=mask.npy apply small.npy o.npy
 refuses 'a mask holds 0 (missing) and 1 (observed), found 0.5' o.npy "$eps" operator inpaint_mask:file=mixed.npy apply ones.npy o.npy
 refuses 'factor=3 does not divide an image of 4 x 4' o.npy "$eps" operator super_resolution:factor=3 apply ones.npy o.npy
-refuses 'did you mean "inpaint_random"?' o.npy "$eps" operator inpaint_radnom apply ones.npy o.npy
+refuses 'did you mean "inpaint_random"?); see eps list operators' o.npy "$eps" operator inpaint_radnom apply ones.npy o.npy
 refuses 'did you mean "missing"?' o.npy "$eps" operator inpaint_random:mising=1 apply ones.npy o.npy
 refuses '-1' o.npy "$eps" operator identity ridge ones.npy o.npy --lambda -1
 refuses '--sigma' o.npy "$eps" operator identity pivot ones.npy o.npy --measurement ones.npy --sigma -2 --sigma-y 0.1
@@ -141,7 +141,7 @@ refuses 'noise levels must be > 0' o.npy "$eps" denoise absent.safetensors ones.
 refuses 'x.gif' x.gif "$eps" sample absent.safetensors --out x.gif
 refuses '--seeds 5-2' x.npy "$eps" sample absent.safetensors --out x.npy --seeds 5-2
 refuses '--eta: the solver heun' x.npy "$eps" sample absent.safetensors --out x.npy --eta 0.5
-refuses '--device gpu' x.npy "$eps" sample absent.safetensors --out x.npy --device gpu
+refuses 'device gpu: wanted auto, cpu' x.npy "$eps" sample absent.safetensors --out x.npy --device gpu
 refuses 'transpose' o.npy "$eps" operator identity transpose ones.npy o.npy
 refuses 'did you mean "verify"?' o.npy "$eps" vreify
 refuses '--threads' o.npy "$eps" list --threads 0

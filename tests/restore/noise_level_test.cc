@@ -7,7 +7,9 @@
 
 #include "eps/base/random.h"
 #include "eps/operators/factories.h"
+#include "eps/priors/stationary.h"
 #include "tests/files.h"
+#include "tests/small_checkpoints.h"
 
 namespace eps {
 namespace {
@@ -52,6 +54,86 @@ TEST(NoiseLevel, WantsNeighbours) {
             std::string::npos);
   EXPECT_NE(error_of([&] { robust_noise_level(y.slice(3, 0, 1)); }).find("0 times 2 x 2"),
             std::string::npos);
+}
+
+Checkpoint trained_with(const Provenance& provenance) {
+  const c10::NoGradGuard no_gradients;
+  return {.network = wave_network(small_ncsnpp()), .input = Input::eps, .provenance = provenance};
+}
+
+// y = x0 + sigma n of three channels, x0 of a stationary prior with a pixel deviation of 0.1 or so.
+struct WhiteNoise {
+  explicit WhiteNoise(double sigma) : sigma(sigma) {
+    Rng rng(11);
+    problem = observe(identity(), prior.sample(rng, {1, 3, kSide, kSide}), scalar(sigma), rng);
+  }
+  // The coefficients y_k ~ N(0, s_k + sigma^2), with the s_k of the half-plane counted as its own
+  // and their mirror images; each has one real number in an orthonormal basis.
+  Tensor variances() const {
+    const Tensor half = prior_spectrum()[0];
+    const Tensor s = at::cat({half, half.slice(1, 1, kSide / 2).flip({0, 1}).roll(1, 0)}, 1);
+    return s + sigma * sigma;
+  }
+  // Of ln sigma at the most likely sigma: Fisher's information about sigma^2 is sum 1 / (2 v_k^2).
+  double standard_error() const {
+    const double information = 3 * variances().square().reciprocal().sum().item<double>() / 2;
+    return 1 / (std::sqrt(information) * 2 * sigma * sigma);
+  }
+  // d ln chi2 / d ln tau of posterior samples under an assumed noise tau, at tau = sigma and on
+  // average over y, where chi2 is the mean of (s + sigma^2) tau^2 / (s + tau^2)^2 + s / (s +
+  // tau^2).
+  double slope() const { return -2 * (sigma * sigma / variances()).square().mean().item<double>(); }
+  static Tensor prior_spectrum() { return 0.04 * natural_spectrum(kSide, kSide); }
+
+  static constexpr int64_t kSide = 16;
+  const double sigma;
+  const Stationary prior{at::zeros({1, kSide, kSide}, at::kDouble), prior_spectrum()};
+  Problem problem = {};
+};
+
+// The estimate differs from the true sigma_y by the standard error of the most likely one, by the
+// error of chi2 over a few samples, by the 4% that the last noise level takes from chi2
+// (method_for()) and the 1% at which the search stops, all over the slope of ln chi2.
+TEST(NoiseEstimate, OfAnExactPriorIsTheTrueNoise) {
+  const Checkpoint network = trained_with({.tasks = {"identity"}, .sigma_y = "0.005..0.5"});
+  for (const double sigma : {0.04, 0.08, 0.2}) {
+    const WhiteNoise white(sigma);
+    const double slope = white.slope();
+    ASSERT_LT(slope, -0.3);
+    const double count = 3 * WhiteNoise::kSide * WhiteNoise::kSide * kNoiseSamples;
+    const double tolerance =
+        5 * white.standard_error() + 0.01 + (0.04 + 5 * std::sqrt(2 / count)) / -slope;
+    EXPECT_LT(tolerance, 0.7);  // a wrong answer by a factor of two shows
+    const double found = estimate_noise(network, "it", white.prior, white.problem, {.seed = 1});
+    EXPECT_NEAR(std::log(found / sigma), 0, tolerance) << found << " for " << sigma;
+  }
+}
+
+TEST(NoiseEstimate, IsKeptInTheTrainedRange) {
+  const WhiteNoise white(0.08);
+  const auto found = [&](const std::string& trained) {
+    return estimate_noise(trained_with({.tasks = {"identity"}, .sigma_y = trained}),
+                          "it",
+                          white.prior,
+                          white.problem,
+                          {.seed = 1});
+  };
+  EXPECT_NEAR(found("0.2..0.3"), 0.2, 1e-12);
+  EXPECT_NEAR(found("0.01..0.02"), 0.02, 1e-12);
+  EXPECT_NEAR(found("0.05"), 0.05, 1e-12);
+}
+
+TEST(NoiseEstimate, IsSoughtInTheTrainedRange) {
+  const auto range = [](const Provenance& trained, double factor) {
+    const Range found = noise_search_range(trained_with(trained), "it", factor);
+    return std::pair{found.low, found.high};
+  };
+  EXPECT_EQ(range({.tasks = {"identity"}, .sigma_y = "0.01..0.2"}, 1), std::pair(0.01, 0.2));
+  EXPECT_EQ(range({.tasks = {"identity"}, .sigma_y = "0.01..0.2"}, 2), std::pair(0.005, 0.1));
+  EXPECT_EQ(range({.tasks = {"identity"}, .sigma_y = "0..5"}, 1), std::pair(1e-3, 1.0));
+  EXPECT_EQ(range({}, 1), std::pair(1e-3, 1.0));
+  EXPECT_EQ(error_of([&] { range({.tasks = {"identity"}, .sigma_y = "0"}, 1); }),
+            "it: was trained without noise; state the noise instead");
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+// A user's measurement: the operator that made it, as options say, and the problem it poses.
+#pragma once
+
+#include "eps/model/checkpoint.h"
+#include "eps/operators/task.h"
+
+namespace eps {
+
+// The operator in a user's words; exactly one of these is to be given.
+struct OperatorOptions {
+  std::string mask = {};       // a file: white or 1 is measured
+  std::string kernel = {};     // a file: a blur with this kernel, origin at size/2
+  std::string motion = {};     // "LENGTH,ANGLE" of a motion blur, in pixels and degrees
+  std::string gaussian = {};   // the standard deviation of a Gaussian blur, in pixels
+  std::string downscale = {};  // K: each pixel is the mean of K x K
+  std::string spec = {};       // any operator or task
+};
+
+// An `OperatorChoice` is the operator that made a measurement, ready to be drawn.
+struct OperatorChoice {
+  std::string name;  // of the registered operator; a composition's spec
+  std::string spec;  // for people: its file names may be more than a spec can hold
+  Draw draw = {};
+  bool is_random = false;  // two seeds may draw two operators
+  bool from_file = false;  // its values are known to the file alone
+  int64_t measurement_dims = 4;
+  std::function<Shape(const Shape& y)> image_shape = {};
+};
+// Chooses for images of this side. None or several options are an Error.
+OperatorChoice choose_operator(const OperatorOptions& options, int64_t side);
+
+// A `NetworkShape` says which images a network takes, and its name for messages.
+struct NetworkShape {
+  std::string name;
+  int64_t resolution = 0;
+  int64_t channels = 0;
+  at::Device device = at::kCPU;
+};
+NetworkShape shape_of(const Checkpoint& network, const std::string& name);
+
+// y = A x0 + sigma_y n. A grey image is one channel, also where the network takes more.
+struct Measurement {
+  Problem problem = {};  // batch 1, float64 on the device
+  Tensor truth = {};     // (1, C, H, W) on the CPU, where it is simulated; undefined otherwise
+};
+
+// Reads a picture (8 bits, of [-1, 1]) or an array in the measurement's own shape, with or without
+// the batch; sigma_y is yet to be set. A measurement that is not of an image of the network's shape
+// and an operator that is drawn at random are Errors.
+Measurement read_measurement(const std::string& path,
+                             const OperatorChoice& chosen,
+                             const NetworkShape& network);
+
+// Measures a clean image of the network's size. The seed gives operator and noise.
+Measurement simulate_measurement(const std::string& path,
+                                 const OperatorChoice& chosen,
+                                 double sigma_y,
+                                 uint64_t seed,
+                                 const NetworkShape& network);
+
+}  // namespace eps

@@ -1,0 +1,55 @@
+// The report on a restoration.
+#include "eps/restore/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "eps/metrics/psnr.h"
+
+namespace eps {
+
+std::string RestorationReport::verdict() const {
+  return fits() ? "the samples explain the measurement" : misfit;
+}
+
+void add_results(RestorationReport& report, const Restoration& r, const Tensor& truth) {
+  report.samples = r.samples.size(0);
+  report.measurements = r.measurements;
+  report.chi2 = r.chi2;
+  report.misfit = misfit_words(r.chi2, r.measurements, report.noise_estimated);
+  report.interval = interval_kind(report.samples);
+  report.evaluations_per_sample =
+      static_cast<double>(r.cost.evaluations) / static_cast<double>(report.samples);
+  report.seconds = r.seconds;
+  if (r.deviation.defined()) report.deviation_of_white = r.deviation.mean(0).max().item<double>();
+  if (!truth.defined()) return;
+  report.psnr_of_samples = psnr(r.samples, truth).mean().item<double>();
+  report.psnr_of_mean = psnr(r.mean, truth[0]).mean().item<double>();
+}
+
+std::string to_json(const RestorationReport& report) {
+  nlohmann::ordered_json json = {{"input", report.input},
+                                 {"simulated", report.simulated},
+                                 {"operator", report.operator_spec},
+                                 {"noise",
+                                  {{"sigma", report.sigma_y},
+                                   {"grey_levels", report.sigma_y / kGreyLevel},
+                                   {"estimated", report.noise_estimated}}},
+                                 {"model", report.network},
+                                 {"method", report.method},
+                                 {"samples", report.samples},
+                                 {"steps", report.steps},
+                                 {"seed", report.seed},
+                                 {"measurements", report.measurements},
+                                 {"chi2", report.chi2},
+                                 {"fits", report.fits()},
+                                 {"words", report.verdict()},
+                                 {"interval", report.interval},
+                                 {"evaluations_per_sample", report.evaluations_per_sample},
+                                 {"seconds", report.seconds}};
+  if (report.deviation_of_white) json["deviation_of_white"] = *report.deviation_of_white;
+  if (report.psnr_of_samples) json["psnr_of_samples"] = *report.psnr_of_samples;
+  if (report.psnr_of_mean) json["psnr_of_mean"] = *report.psnr_of_mean;
+  return json.dump(2) + "\n";
+}
+
+}  // namespace eps

@@ -1,0 +1,44 @@
+// The report on a restoration: what was restored, how, and whether the samples fit.
+#pragma once
+
+#include <optional>
+
+#include "eps/restore/measurement.h"
+#include "eps/restore/restoration.h"
+
+namespace eps {
+
+inline constexpr double kGreyLevel = 1 / 127.5;  // of 8 bits, in units of [-1, 1]
+
+// A `RestorationReport` holds the numbers and words of a restoration.
+struct RestorationReport {
+  std::string input = {};  // name of the measurement
+  bool simulated = false;
+  std::string operator_spec = {};
+  double sigma_y = 0;  // in units of [-1, 1]
+  bool noise_estimated = false;
+  std::string network = {}, method = {};
+  int64_t samples = 0, steps = 0;
+  uint64_t seed = 0;
+  int64_t measurements = 0;
+  double chi2 = 0;
+  std::string misfit = {};    // misfit_words(); empty: the samples explain the measurement
+  std::string interval = {};  // interval_kind()
+  double evaluations_per_sample = 0;
+  double seconds = 0;
+  // The deviation that is white in a picture of it: that of the most uncertain pixel.
+  std::optional<double> deviation_of_white = {};
+  std::optional<double> psnr_of_samples = {}, psnr_of_mean = {};  // where the truth is known
+
+  bool fits() const { return misfit.empty(); }
+  std::string verdict() const;  // in words
+};
+
+// Adds the numbers of a restoration to a report that knows `noise_estimated`. `truth` is
+// (1, C, H, W), or undefined.
+void add_results(RestorationReport& report, const Restoration& restoration, const Tensor& truth);
+
+// The contents of restore.json (docs/file_formats.md).
+std::string to_json(const RestorationReport& report);
+
+}  // namespace eps

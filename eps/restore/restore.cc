@@ -1,0 +1,148 @@
+// A measurement in a file restored by a network.
+#include "eps/restore/restore.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "eps/model/network_denoiser.h"
+#include "eps/restore/noise_level.h"
+#include "eps/restore/training_range.h"
+
+namespace eps {
+namespace {
+
+// Inputs and preconditionings that use the spectrum of A'A.
+bool needs_spectrum(const Checkpoint& network) {
+  return network.preconditioning.kind == Preconditioning::Kind::anisotropic ||
+         network.input == Input::eps_precision || network.input == Input::pivot_sigma;
+}
+
+// A kernel that is no average is most likely a mistake.
+std::vector<std::string> kernel_warnings(const LinearOperator& A, const std::string& spec) {
+  const auto parameters = A.parameters();
+  const auto kernel = parameters.find("kernel");
+  if (kernel == parameters.end()) return {};
+  const double sum = kernel->second[0].sum().item<double>();
+  if (std::abs(sum - 1) <= 0.05) return {};
+  return {fmt::format("the kernel of {} has the sum {:.4g}, not 1", spec, sum)};
+}
+
+void validate(const RestorationRequest& request) {
+  const auto at_least_one = [](const char* name, int64_t value) {
+    check(value >= 1, "restore: ", name, " must be at least 1, got ", value);
+  };
+  at_least_one("samples", request.options.samples);
+  at_least_one("batch", request.options.batch);
+  at_least_one("steps", request.steps);
+  const double sigma_y = request.sigma_y.value_or(kSimulatedNoise);
+  check(sigma_y > 0 && std::isfinite(sigma_y), "restore: sigma_y must be > 0, got ", sigma_y);
+}
+
+Measurement measurement_of(const RestorationRequest& request,
+                           const OperatorChoice& chosen,
+                           const NetworkShape& shape) {
+  if (!request.simulate) return read_measurement(request.input, chosen, shape);
+  return simulate_measurement(request.input,
+                              chosen,
+                              request.sigma_y.value_or(kSimulatedNoise),
+                              request.options.seed,
+                              shape);
+}
+
+void warn(const RestorationRequest& request,
+          const std::vector<std::string>& warnings,
+          RestorationResult& result) {
+  for (const std::string& warning : warnings) {
+    result.warnings.push_back(warning);
+    if (request.on_warning) request.on_warning(warning);
+  }
+}
+
+void start_stage(const RestorationRequest& request, const std::string& name, int64_t total) {
+  if (request.on_stage) request.on_stage(name, total);
+}
+
+// sigma_y as it is known; a stated one may lie outside the network's training.
+double noise_of(const RestorationRequest& request,
+                const Checkpoint& network,
+                const Denoiser& denoiser,
+                RestorationResult& result) {
+  const Problem& problem = result.measurement.problem;
+  if (result.report.noise_estimated) {
+    start_stage(request, "evaluations for the noise", kNoiseEvaluations);
+    return estimate_noise(network, request.network, denoiser, problem, request.options);
+  }
+  const double sigma_y = request.sigma_y.value_or(kSimulatedNoise);
+  const double seen = sigma_y * noise_factor(problem, network.network.config().img_channels);
+  warn(request, noise_warnings(request.network, network.provenance, seen), result);
+  return sigma_y;
+}
+
+}  // namespace
+
+void check_restores(const Checkpoint& network, const std::string& name) {
+  check(network.input != Input::prior && !is_bridge(network.input),
+        name,
+        network.input == Input::prior ? " is a prior" : " is a bridge",
+        "; a network trained for the posterior is wanted");
+  const nets::UNetConfig& config = network.network.config();
+  check(config.label_dim == 0, name, ": wants class labels, which a measurement does not have");
+  check(config.img_channels == 1 || config.img_channels == 3,
+        name,
+        ": makes images of ",
+        config.img_channels,
+        " channels; pictures have 1 or 3");
+}
+
+RestorationResult restore_measurement(const RestorationRequest& request,
+                                      const Checkpoint& network) {
+  validate(request);
+  check_restores(network, request.network);
+  const NetworkShape shape = shape_of(network, request.network);
+  const OperatorChoice chosen = choose_operator(request.operator_options, shape.resolution);
+  return restore_measurement(measurement_of(request, chosen, shape), chosen, request, network);
+}
+
+RestorationResult restore_measurement(const Measurement& measurement,
+                                      const OperatorChoice& chosen,
+                                      const RestorationRequest& request,
+                                      const Checkpoint& network) {
+  validate(request);
+  check_restores(network, request.network);
+  RestorationResult result{.measurement = measurement};
+  Problem& problem = result.measurement.problem;
+  check(!needs_spectrum(network) || problem.A->basis() != Basis::none,
+        request.network,
+        ": takes single operators, not ",
+        chosen.spec);
+  const nets::UNetConfig& config = network.network.config();
+  warn(request, kernel_warnings(*problem.A, chosen.spec), result);
+  warn(request,
+       operator_warnings(request.network,
+                         network.provenance,
+                         chosen.from_file ? chosen.name : chosen.spec,
+                         config.img_resolution),
+       result);
+  RestorationReport& report = result.report;
+  report = {.input = request.input,
+            .simulated = request.simulate,
+            .operator_spec = chosen.spec,
+            .noise_estimated = !request.sigma_y && !request.simulate,
+            .network = request.network,
+            .steps = request.steps,
+            .seed = request.options.seed};
+  const NetworkDenoiser denoiser(network);
+  report.sigma_y = noise_of(request, network, denoiser, result);
+  problem.sigma_y = scalar(report.sigma_y);
+  const MethodChoice choice = method_for(network.input, report.sigma_y, request.steps);
+  report.method = choice.method.name;
+  RestorationOptions options = request.options;
+  options.channels = config.img_channels;
+  start_stage(request, "evaluations", measured_cost(choice).evaluations * options.samples);
+  result.restoration = restore(choice, denoiser, problem, options);
+  add_results(report, result.restoration, measurement.truth);
+  return result;
+}
+
+}  // namespace eps

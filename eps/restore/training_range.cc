@@ -1,0 +1,114 @@
+// The range of problems that a network was trained for.
+#include "eps/restore/training_range.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "eps/operators/task.h"
+
+namespace eps {
+namespace {
+
+constexpr double kMost = 1e6;
+
+// The operators of a task's training; the task's own text, where this version does not know it.
+std::string trained_spec(const std::string& task) {
+  try {
+    return find_task(task).train;
+  } catch (const Error&) {
+    return task;
+  }
+}
+
+// The operator's name in a spec; a composition as it is.
+std::string operator_of(const std::string& spec) {
+  return is_composed(spec) ? spec : spec.substr(0, spec.find(':'));
+}
+
+bool same_family(const std::string& wanted, const std::string& trained) {
+  return wanted == trained || (wanted == "inpaint_mask" && trained.starts_with("inpaint_")) ||
+         (wanted == "blur_kernel" && (trained == "blur_gaussian" || trained == "blur_motion"));
+}
+
+bool covers(const Range& trained, const Range& wanted) {
+  return trained.low <= wanted.low && wanted.high <= trained.high;
+}
+
+void add_new(std::vector<std::string>& all, const std::string& text) {
+  if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+}
+
+// trained: specs of the same operator.
+std::vector<std::string> value_warnings(const std::string& network,
+                                        const std::vector<std::string>& trained,
+                                        const std::string& spec,
+                                        int64_t side) {
+  const auto known = operators().find(operator_of(spec));
+  if (known == operators().end()) return {};
+  const auto& fields = known->second.fields;
+  const Spec wanted = Spec::parse(spec).resolve(fields);
+  std::vector<std::string> warnings;
+  for (const std::string& key : known->second.strengths) {
+    const auto value = [&](const Spec& of) {
+      return of.range(key, 0, kMost, static_cast<double>(side));
+    };
+    std::vector<std::string> seen;
+    bool covered = false;
+    for (const auto& one : trained) {
+      const Spec own = Spec::parse(one).resolve(fields);
+      covered = covered || covers(value(own), value(wanted));
+      add_new(seen, own.text(key));
+    }
+    if (!covered)
+      warnings.push_back(fmt::format("{} was trained for {} with {}={}, not {}",
+                                     network,
+                                     wanted.name(),
+                                     key,
+                                     fmt::join(seen, " or "),
+                                     wanted.text(key)));
+  }
+  return warnings;
+}
+
+}  // namespace
+
+Range trained_noise(const Provenance& trained) {
+  if (trained.tasks.empty() || trained.sigma_y.empty()) return {0, kMost};
+  return Spec::parse("sigma_y:value=" + trained.sigma_y).range("value", 0, kMost);
+}
+
+std::vector<std::string> noise_warnings(const std::string& network,
+                                        const Provenance& trained,
+                                        double sigma_y) {
+  const Range range = trained_noise(trained);
+  if (sigma_y >= range.low && sigma_y <= range.high) return {};
+  return {fmt::format(
+      "{} was trained for measurement noise of {}, not {:g}", network, trained.sigma_y, sigma_y)};
+}
+
+std::vector<std::string> operator_warnings(const std::string& network,
+                                           const Provenance& trained,
+                                           const std::string& spec,
+                                           int64_t side) {
+  const std::string name = operator_of(spec);
+  std::vector<std::string> known, same;
+  bool similar = false;
+  for (const auto& task : trained.tasks) {
+    const std::string one = trained_spec(task), own = operator_of(one);
+    if (own == name) same.push_back(one);
+    similar = similar || same_family(name, own);
+    add_new(known, own);
+  }
+  if (!same.empty()) {
+    try {
+      return value_warnings(network, same, spec, side);
+    } catch (const Error&) {
+      return {};  // values that a later version wrote and this one cannot read
+    }
+  }
+  if (similar || known.empty()) return {};
+  return {fmt::format("{} was trained for {}, not for {}", network, fmt::join(known, ", "), name)};
+}
+
+}  // namespace eps

@@ -1,0 +1,24 @@
+// The range of problems that a network was trained for, and warnings about problems outside it.
+#pragma once
+
+#include "eps/base/spec.h"
+#include "eps/model/config.h"
+
+namespace eps {
+
+// The measurement noise that a network was trained for; any, where the range is unknown.
+Range trained_noise(const Provenance& trained);
+
+// Warnings, one sentence each, and none about a network of unknown origin. `network` is its name.
+std::vector<std::string> noise_warnings(const std::string& network,
+                                        const Provenance& trained,
+                                        double sigma_y);
+// An operator of the spec's name must be among those of the training, with values like these; a
+// mask from a file is like any other inpainting, a kernel from a file like any other blur. side: of
+// the network's images, in pixels.
+std::vector<std::string> operator_warnings(const std::string& network,
+                                           const Provenance& trained,
+                                           const std::string& spec,
+                                           int64_t side);
+
+}  // namespace eps

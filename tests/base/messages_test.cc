@@ -1,0 +1,35 @@
+// The messages of the library, which programs other than eps see too.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+
+#include "tests/files.h"
+
+namespace eps {
+namespace {
+
+// Custom properties of style sheets look like flags.
+bool is_exempt(const std::string& path) {
+  return path.find("/report/") != std::string::npos || path.ends_with("/metrics/evaluation.cc");
+}
+
+TEST(Messages, NameNoFlagsAndNoVerbsOfTheProgram) {
+  const std::regex hint(
+      "\"[^\"]*(--[a-z]|\\beps "
+      "(bench|convert|dataset|denoise|list|metrics|restore|run|sample|train)\\b)[^\"]*\"");
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(EPS_SOURCE_DIR "/eps")) {
+    const std::string path = entry.path().string();
+    if ((!path.ends_with(".cc") && !path.ends_with(".h")) || is_exempt(path)) continue;
+    ++files;
+    std::istringstream lines(get_bytes(path));
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_FALSE(std::regex_search(line.substr(0, line.find("//")), hint))
+          << path << ": " << line;
+  }
+  EXPECT_GT(files, 100);
+}
+
+}  // namespace
+}  // namespace eps
