@@ -1,4 +1,4 @@
-// Parsing of text specs, and the nearest name to a misspelt one.
+// Text specs are parsed and checked against fields here.
 #include "eps/base/spec.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace eps {
 namespace {
 
-// Levenshtein distance: insertions, deletions and substitutions that turn a into b.
+// Returns the Levenshtein distance: insertions, deletions and substitutions that turn a into b.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -39,7 +39,7 @@ Number parse_number(const std::string& spec,
   return number;
 }
 
-// "euler, heun or dpmpp_2m".
+// Joins choices as in "euler, heun or dpmpp_2m".
 std::string alternatives(const std::vector<std::string>& choices) {
   if (choices.size() < 2) return fmt::format("{}", fmt::join(choices, ""));
   return fmt::format(

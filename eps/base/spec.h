@@ -1,4 +1,4 @@
-// Text specs such as "blur_motion:length=7..15,angle=30": a name, and values for its fields.
+// A text spec such as "blur_motion:length=7..15,angle=30" has a name, and values for its fields.
 //
 // An entry of a registry states its fields once, with type, bounds and default. resolve() checks
 // every value against them, so that the code that reads a resolved spec needs no checks of its own.
@@ -44,7 +44,7 @@ struct Field {
                       std::vector<std::string> choices,
                       std::string help);
 
-  // The allowed values in words: "a number in [0, 1]", "euler or heun"; "" for any text.
+  // Returns the allowed values in words: "a number in [0, 1]", "euler or heun"; "" for any text.
   std::string domain() const;
 };
 

@@ -1,4 +1,4 @@
-// The samplers, each as close to its paper's algorithm as C++ allows.
+// Each sampler follows its paper's algorithm as closely as C++ allows.
 #include "eps/diffusion/sampler.h"
 
 #include <algorithm>
@@ -71,10 +71,10 @@ Tensor heun(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& 
                    });
 }
 
-// The lines of Algorithm 2 in their order and with their names, but in two respects. Times are
-// those of the schedule, so that noise is added on the data's own scale, x/alpha, where it has the
-// standard deviation sigma. The last step, whose t_next is 0, returns the mean, which is what its
-// Euler step comes to.
+// The lines of Algorithm 2 follow in their order and with their names, but in two respects. Times
+// are those of the schedule, so that noise is added on the data's own scale, x/alpha, where it has
+// the standard deviation sigma. The last step, whose t_next is 0, returns the mean, which equals
+// its Euler step.
 Tensor edm_churn(const Mean& mean,
                  const Schedule& schedule,
                  Tensor x,
@@ -147,7 +147,7 @@ Tensor dpmpp_2m(const Mean& mean, const Schedule& schedule, Tensor x, const Tens
         const Coefficients c = schedule.at(t), c_next = schedule.at(next);
         const Tensor x0 = mean(x_t, t);
         const Tensor h = (c.sigma() / c_next.sigma()).log();
-        // Linear extrapolation of the mean to the middle of the step.
+        // The mean is extrapolated linearly to the middle of the step.
         const Tensor middle =
             previous.defined() ? x0 + 0.5 * h / previous_step * (x0 - previous) : x0;
         previous = x0;

@@ -1,9 +1,9 @@
-// Samplers: from noise at the first time of a grid to a sample at t = 0, on any interpolant.
+// A sampler turns noise at the first time of a grid into a sample at t = 0, on any interpolant.
 //
-// Each is a function of E[x0 | x_t] alone; with the conditional mean it samples the posterior. The
+// Each sampler needs E[x0 | x_t] alone; with the conditional mean it samples the posterior. The
 // state is float64 and no step waits for the device. `grid` is a descending float64 CPU tensor
-// ending in 0 (time_grid()). The last step, to t = 0, always returns the mean itself: what Euler's
-// step is for EDM and flow, and what removes the noise that a finite step would leave for VP.
+// ending in 0 (time_grid()). The last step, to t = 0, always returns the mean itself: for EDM and
+// flow the mean is Euler's step, and for VP it removes the noise that a finite step would leave.
 #pragma once
 
 #include "eps/base/random.h"
@@ -11,15 +11,15 @@
 
 namespace eps {
 
-// x_T = beta_T n for noise n ~ N(0, I), in float64: where every sampler starts.
+// Returns x_T = beta_T n for noise n ~ N(0, I), in float64, the start of every sampler.
 Tensor initial_state(const Schedule& schedule, const Tensor& grid, const Tensor& noise);
 
-// The probability-flow ODE dx/dt = v(x, t), Eqs. (4), (13), by Euler and by Heun steps in t.
+// Integrate the probability-flow ODE dx/dt = v(x, t), Eqs. (4), (13), by Euler or Heun steps in t.
 Tensor euler(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid);
 Tensor heun(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid);
 
-// EDM's stochastic sampler (Karras et al. 2022, Alg. 2): noise is raised before each Heun step, or
-// each Euler step if not second_order.
+// EDM's stochastic sampler (Karras et al. 2022, Alg. 2) raises the noise before each Heun step, or
+// before each Euler step if not second_order.
 struct ChurnOptions {
   double S_churn = 0;
   double S_min = 0;  // the sigmas between which noise is raised
@@ -34,12 +34,12 @@ Tensor edm_churn(const Mean& mean,
                  const ChurnOptions& options,
                  Rng& rng);
 
-// DDIM (Song et al. 2021) in its two inequivalent conventions, with z = x/alpha, s = beta/alpha:
+// DDIM (Song et al. 2021) has two inequivalent conventions, with z = x/alpha, s = beta/alpha:
 //   renoise: z' = x0 + s' (sqrt(1 - eta^2) e + eta n). eta = 1 draws all noise anew.
 //   ancestral: z' = x0 + sqrt(s'^2 - r^2) e + r n, r = eta s' sqrt(1 - s'^2/s^2). eta = 1 is DDPM.
 enum class DdimConvention { renoise, ancestral };
-// One such step to the noise level s' = sigma_next, on the data's own scale. x0: the estimate of
-// the clean image; e: the estimate of the noise.
+// Takes one DDIM step to the noise level s' = sigma_next, on the data's own scale. x0: the estimate
+// of the clean image; e: the estimate of the noise.
 Tensor ddim_step(const Tensor& x0,
                  const Tensor& e,
                  const Tensor& sigma,
@@ -55,10 +55,10 @@ Tensor ddim(const Mean& mean,
             DdimConvention convention,
             Rng& rng);
 
-// DPM-Solver++(2M) (Lu et al. 2022): second order, one evaluation a step.
+// DPM-Solver++(2M) (Lu et al. 2022) is of second order and takes one evaluation a step.
 Tensor dpmpp_2m(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid);
 
-// Any of them by name.
+// A `SamplerOptions` names one of the samplers above and holds the options of all.
 struct SamplerOptions {
   std::string solver = "euler";  // euler heun edm_churn ddim_renoise ddim_ancestral dpmpp_2m
   GridOptions grid;              // of sample()
@@ -69,14 +69,14 @@ const std::vector<std::string>& solvers();
 // Throws an Error if eta or churn is set and the solver has no use for it. `prefix` stands before
 // the option's name in the message, such as "--".
 void check_solver_options(const SamplerOptions& options, const std::string& prefix);
-// From the state x at the first time of a given grid.
+// Samples from the state x at the first time of a given grid.
 Tensor solve(const Mean& mean,
              const Schedule& schedule,
              Tensor x,
              const Tensor& grid,
              const SamplerOptions& options,
              Rng& rng);
-// From noise that rng draws, (N, C, H, W), on the grid of the options.
+// Samples from noise that rng draws, (N, C, H, W), on the grid of the options.
 Tensor sample(const Mean& mean,
               const Schedule& schedule,
               const Shape& shape,

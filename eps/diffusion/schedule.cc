@@ -1,4 +1,4 @@
-// The interpolants, the conversions between what networks predict, and the time grids.
+// This file has the interpolants, the conversions between predictions, and the time grids.
 #include "eps/diffusion/schedule.h"
 
 #include <cmath>
@@ -15,7 +15,8 @@ class Edm final : public Schedule {
   Tensor time(const Tensor& sigma) const override { return sigma; }
 };
 
-// alpha = exp(-B/2), beta = sqrt(1 - exp(-B)), with B(t) the integral of the noise rate b(t).
+// The linear schedule has alpha = exp(-B/2), beta = sqrt(1 - exp(-B)), with B(t) the integral of
+// the noise rate b(t).
 class VpLinear final : public Schedule {
  public:
   Coefficients at(const Tensor& t) const override {
@@ -31,7 +32,7 @@ class VpLinear final : public Schedule {
   const VpRate rate_ = {};
 };
 
-// alpha = cos(phi(t)) / cos(phi(0)) with phi(t) = (t + s) / (1 + s) pi / 2.
+// The cosine schedule has alpha = cos(phi(t)) / cos(phi(0)) with phi(t) = (t + s) / (1 + s) pi / 2.
 class VpCosine final : public Schedule {
  public:
   Coefficients at(const Tensor& t) const override {

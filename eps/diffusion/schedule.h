@@ -1,5 +1,5 @@
-// Interpolants x_t = alpha_t x0 + beta_t eps, Eq. (1), label eq:interpolant, and what follows from
-// one.
+// An interpolant x_t = alpha_t x0 + beta_t eps, Eq. (1), label eq:interpolant, carries the data to
+// noise.
 //
 // Every schedule is the same process in other coordinates: z = x_t / alpha is x0 plus noise of
 // standard deviation sigma = beta / alpha. So a grid is chosen in sigma and carried over to t.
@@ -9,7 +9,8 @@
 
 namespace eps {
 
-// Each a per-sample scalar; dalpha and dbeta are derivatives with respect to t.
+// Each of the `Coefficients` is a per-sample scalar; dalpha and dbeta are derivatives with respect
+// to t.
 struct Coefficients {
   Tensor alpha, beta, dalpha, dbeta;
   Tensor sigma() const { return beta / alpha; }
@@ -39,12 +40,12 @@ vp_linear();  // alpha^2 + beta^2 = 1, linear noise rate 0.1 ... 20 (Song et al.
 const Schedule& vp_cosine();       // alpha^2 + beta^2 = 1, cosine (Nichol & Dhariwal 2021)
 const Schedule& rectified_flow();  // alpha = 1 - t, beta = t (Liu et al. 2022)
 
-// All of the above: "edm", "vp_linear", "vp_cosine", "flow".
+// Returns all of the above by name: "edm", "vp_linear", "vp_cosine", "flow".
 const std::map<std::string, const Schedule*>& schedules();
 
-// One quantity from another at (x_t, t): mean = E[x0 | x_t, ...], score = grad log p(x_t | ...),
-// noise = E[eps | x_t, ...], velocity = E[dalpha x0 + dbeta eps | x_t, ...]. With the conditional
-// mean these are the posterior's: Eqs. (3), (4), (11), (13).
+// These functions turn one quantity at (x_t, t) into another: mean = E[x0 | x_t, ...], score = grad
+// log p(x_t | ...), noise = E[eps | x_t, ...], velocity = E[dalpha x0 + dbeta eps | x_t, ...]. With
+// the conditional mean these are the posterior's: Eqs. (3), (4), (11), (13).
 Tensor score_from_mean(const Tensor& x_t, const Tensor& mean, const Coefficients& c);
 Tensor noise_from_mean(const Tensor& x_t, const Tensor& mean, const Coefficients& c);
 Tensor velocity_from_mean(const Tensor& x_t, const Tensor& mean, const Coefficients& c);
@@ -52,7 +53,7 @@ Tensor mean_from_score(const Tensor& x_t, const Tensor& score, const Coefficient
 Tensor mean_from_noise(const Tensor& x_t, const Tensor& noise, const Coefficients& c);
 Tensor mean_from_velocity(const Tensor& x_t, const Tensor& velocity, const Coefficients& c);
 
-// How steps + 1 times run down from sigma_max to 0.
+// A `GridOptions` places steps + 1 times from sigma_max down to 0.
 struct GridOptions {
   // edm: EDM's rho-grid, sigma^(1/rho) equally spaced down to sigma_min, then 0.
   // log_sigma: log sigma equally spaced down to sigma_min, then 0.

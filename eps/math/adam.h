@@ -1,4 +1,4 @@
-// Adam (Kingma and Ba 2015) and the exponential moving average, on all parameters as one tensor.
+// Adam (Kingma and Ba 2015) and the exponential moving average treat all parameters as one tensor.
 #pragma once
 
 #include "eps/base/core.h"
@@ -16,10 +16,10 @@ class Adam {
   // `parameters` is updated in place.
   Adam(Tensor parameters, const AdamOptions& options);
 
-  // One step downhill along the gradient. No value is read back from the device.
+  // Takes one step downhill along the gradient. No value is read back from the device.
   void step(const Tensor& gradient, double learning_rate);
 
-  // The running means of the gradient and of its square, and how many steps they have seen.
+  // A `State` holds the running means of the gradient and of its square, and the number of steps.
   struct State {
     Tensor mean, square;
     int64_t steps = 0;
@@ -33,11 +33,11 @@ class Adam {
   State state_;
 };
 
-// EDM's learning rate: a ramp from 0 over the first `rampup` images.
+// Returns EDM's learning rate: a ramp from 0 over the first `rampup` images.
 double learning_rate_at(int64_t images_seen, double rate, double rampup);
 
-// EDM's weight of the old average for a step of `batch` images: 0.5^(batch / half-life), the
-// half-life limited to `rampup` times the images seen (0: not limited).
+// Returns EDM's weight of the old average for a step of `batch` images: 0.5^(batch / half-life),
+// the half-life limited to `rampup` times the images seen (0: not limited).
 double ema_weight_at(int64_t images_seen, int64_t batch, double halflife, double rampup);
 
 }  // namespace eps

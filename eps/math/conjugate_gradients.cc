@@ -1,4 +1,4 @@
-// Conjugate gradients for a batch of symmetric positive semidefinite systems.
+// Conjugate gradients solve a batch of symmetric positive semidefinite systems.
 #include "eps/math/conjugate_gradients.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Conjugate gradients for a batch of symmetric positive semidefinite systems (Hestenes & Stiefel
-// 1952).
+// Conjugate gradients (Hestenes & Stiefel 1952) solve a batch of symmetric positive semidefinite
+// systems.
 #pragma once
 
 #include "eps/base/core.h"
@@ -19,7 +19,7 @@ Tensor conjugate_gradients(const std::function<Tensor(const Tensor&)>& apply,
                            const Tensor& b,
                            const ConjugateGradientsOptions& options = {});
 
-// The inner product of each sample, as (N, 1, ..., 1).
+// Returns the inner product of each sample, as (N, 1, ..., 1).
 Tensor batch_dot(const Tensor& a, const Tensor& b);
 
 }  // namespace eps

@@ -1,18 +1,19 @@
-// Maps that are diagonal in the Fourier basis: a multiplier per frequency of a real image.
+// A map that is diagonal in the Fourier basis has one multiplier per frequency of a real image.
 #pragma once
 
 #include "eps/base/core.h"
 
 namespace eps {
 
-// F^{-1} (multiplier F x) for real x, the multiplier in the layout of rfft2: (..., H, W/2 + 1).
+// Returns F^{-1} (multiplier F x) for real x, with the multiplier in the layout of rfft2,
+// (..., H, W/2 + 1).
 inline Tensor filter_spectrum(const Tensor& x, const Tensor& multiplier) {
   const Shape size{x.size(-2), x.size(-1)};
   return at::fft_irfft2(at::fft_rfft2(x) * multiplier, at::IntArrayRef(size));
 }
 
-// The diagonal of that map, the same at every pixel: the mean of the multiplier over all
-// frequencies of an image of this width, (..., 1, 1).
+// Returns the diagonal of filter_spectrum(), the same at every pixel: the mean of the multiplier
+// over all frequencies of an image of this width, (..., 1, 1).
 inline Tensor spectral_mean(const Tensor& multiplier, int64_t width) {
   // rfft2 leaves out the mirror images of the columns 1 ... (width - 1) / 2.
   const Tensor sums = multiplier.sum({-2}, /*keepdim=*/true);
@@ -20,7 +21,7 @@ inline Tensor spectral_mean(const Tensor& multiplier, int64_t width) {
   return all / static_cast<double>(multiplier.size(-2) * width);
 }
 
-// Zero but for a one at (0, 0), (1, 1, H, W).
+// Returns an image that is 0 but for a 1 at (0, 0), (1, 1, H, W).
 inline Tensor unit_impulse(int64_t height, int64_t width, const at::TensorOptions& options) {
   Tensor impulse = at::zeros({1, 1, height, width}, options);
   impulse.select(3, 0).select(2, 0).fill_(1);

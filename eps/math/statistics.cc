@@ -1,4 +1,4 @@
-// Tests of the first two moments.
+// The first two moments of samples are tested here.
 #include "eps/math/statistics.h"
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 namespace eps {
 namespace {
 
-// How many standard errors the mean of `values` is from 1. values: (n, k), the worst of k.
+// Returns the distance of the mean of `values` from 1 in standard errors. values: (n, k), the worst
+// of k.
 double worst_z_from_one(const Tensor& values) {
   const auto n = static_cast<double>(values.size(0));
   const Tensor z = (values.mean(0) - 1) / (values.std(0) / std::sqrt(n));

@@ -1,6 +1,6 @@
-// DAPS, decoupled annealing posterior sampling (Zhang et al. 2025, Alg. 1): at each of K noise
-// levels a clean image is guessed, moved towards the measurement by Langevin dynamics, and noised
-// again to the next level.
+// DAPS, decoupled annealing posterior sampling (Zhang et al. 2025, Alg. 1), estimates a clean image
+// at each of K noise levels, moves it towards the measurement by Langevin dynamics, and adds noise
+// of the next level.
 //
 //   x0hat = the probability-flow ODE from (x, s) almost to 0, ode_steps Euler steps on EDM's grid
 //   u <- u - eta_k g + sqrt(2 eta_k) n, mcmc_steps times from u = x0hat,
@@ -28,7 +28,7 @@
 namespace eps {
 namespace {
 
-// Where the probability-flow ODE from (x, sigma) comes to.
+// Returns the end of the probability-flow ODE from (x, sigma).
 Tensor clean_guess(Oracle& oracle, const Spec& options, const Tensor& x, const Tensor& sigma) {
   const int64_t steps = options.integer("ode_steps");
   GridOptions grid;
@@ -36,7 +36,7 @@ Tensor clean_guess(Oracle& oracle, const Spec& options, const Tensor& x, const T
   grid.sigma_max = sigma.item<double>();
   grid.sigma_min = std::min(options.real("ode_end"), grid.sigma_max / 10);
   grid.rho = options.real("rho");
-  const Tensor points = time_grid(edm(), grid);  // the denoiser is never asked at the last
+  const Tensor points = time_grid(edm(), grid);  // the denoiser is not evaluated at the last
   const Tensor path =
       at::cat({oracle.denoiser().levels(points.narrow(0, 0, steps)), points[steps].reshape(1)});
   return descend(x, path, [&](const Tensor& state, const Tensor& s, const Tensor& next) {
@@ -45,7 +45,7 @@ Tensor clean_guess(Oracle& oracle, const Spec& options, const Tensor& x, const T
   });
 }
 
-// The quadratic |A u - y|^2/(2 tau^2) + |u - x0hat|^2/(2 s^2), and a step size for it.
+// A `Target` holds the quadratic |A u - y|^2/(2 tau^2) + |u - x0hat|^2/(2 s^2) and a step size.
 struct Target {
   const LinearOperator& A;
   Tensor back_projection;  // A'y
@@ -62,7 +62,8 @@ Tensor langevin_steps(const Target& t, const Tensor& x0hat, int64_t steps, Rng& 
   return u;
 }
 
-// With curvature h, each step contracts by b = 1 - eta h and adds 2 eta of variance.
+// Draws the end of the Langevin steps at once. With curvature h, each step contracts by
+// b = 1 - eta h and adds 2 eta of variance.
 Tensor langevin_law(const Target& t, const Tensor& x0hat, int64_t steps, Rng& rng) {
   const auto curvature = [&](const Tensor& e) {
     return e / per_sample(t.tau_squared, e) + 1 / per_sample(t.sigma_squared, e);
@@ -75,7 +76,7 @@ Tensor langevin_law(const Target& t, const Tensor& x0hat, int64_t steps, Rng& rn
   return t.A.filter(x0hat, contraction) + t.A.filter(constant, [&](const Tensor& e) {
     return (1 - contraction(e)) / curvature(e);
   }) + t.A.filter(noise, [&](const Tensor& e) {
-    // 2 eta (1 + b^2 + ... + b^(2 steps - 2))
+    // The variance is 2 eta (1 + b^2 + ... + b^(2 steps - 2)).
     const Tensor h = curvature(e), eta = per_sample(t.eta, e);
     return (2 * (1 - contraction(e).square()) / (h * (2 - eta * h))).sqrt();
   });

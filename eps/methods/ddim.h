@@ -1,4 +1,4 @@
-// The fields of methods that step by DDIM: how much of the noise is fresh, and in which convention.
+// Methods that step by DDIM share two fields: the fresh part of the noise, and its convention.
 #pragma once
 
 #include "eps/diffusion/sampler.h"
@@ -6,7 +6,7 @@
 
 namespace eps {
 
-// eta and convention, with these defaults.
+// Returns eta and convention, with these defaults.
 inline std::vector<Field> ddim_fields(const char* eta, const char* convention) {
   return {Field::real("eta", eta, {0, 1}, "fresh noise of the DDIM step"),
           Field::choice("convention",

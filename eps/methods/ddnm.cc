@@ -1,5 +1,6 @@
-// DDNM (Wang et al. 2023) on EDM's noise levels: the denoised image, its range-space part replaced
-// by the measurement's, and a DDIM step from there. Three rules for noisy y, r = y - A D:
+// DDNM (Wang et al. 2023), on EDM's noise levels, replaces the range-space part of the denoised
+// image by the measurement's and takes a DDIM step from there. Three rules serve noisy y, with
+// r = y - A D:
 //
 //   scalar    x0 = D + lambda A^+ r, lambda = s^2/(s^2 + sigma_y^2)
 //   wiener    x0 = D + lambda A'(A A' + epsilon)^{-1} r, for blur: a regularised inverse of each

@@ -1,6 +1,6 @@
-// DDRM (Kawar et al. 2022) on EDM's noise levels: a diffusion of every singular component of its
-// own, from the measurement where that is the less noisy and from the prior elsewhere. The steps
-// are in singular_values.h; the first state, with z the initial noise, is
+// DDRM (Kawar et al. 2022), on EDM's noise levels, diffuses every singular component by itself,
+// from the measurement where the measurement is the less noisy and from the prior elsewhere. The
+// steps are in singular_values.h; the first state, with z the initial noise, is
 //
 //   v s_max >= sigma_y: y~ + sqrt(s_max^2 - sigma_y^2/v^2) z,     otherwise: s_max z.
 //
@@ -16,7 +16,7 @@ Tensor ddrm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
         "ddrm: wants an operator whose A'A is diagonal in a fast basis; this one's is not");
   const double eta = options.real("eta"), eta_b = options.real("eta_b");
   const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
-  // The first state is the step with all noise fresh from a prior that says nothing, D = 0.
+  // The first state is the step with fresh noise from a prior without knowledge, D = 0.
   const Tensor none = at::zeros_like(noise), first = levels[0];
   return descend(singular_value_step(oracle, none, none, first, first, 1, 1, noise),
                  levels,

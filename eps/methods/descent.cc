@@ -1,4 +1,4 @@
-// What methods share.
+// Most methods share these fields, residuals and norms.
 #include "eps/methods/descent.h"
 
 #include "eps/math/conjugate_gradients.h"

@@ -1,5 +1,5 @@
-// DiffPIR (Zhu et al. 2023) on EDM's noise levels: half-quadratic splitting, with the denoiser for
-// the prior's half and a proximal step for the measurement's.
+// DiffPIR (Zhu et al. 2023), on EDM's noise levels, splits the problem half-quadratically: the
+// denoiser solves the prior's half and a proximal step the measurement's.
 //
 //   x0 = argmin |y - A x|^2 + rho |x - D|^2,  rho = lambda sigma_y^2/s^2
 //   x' = x0 + s' (sqrt(1 - zeta) n + sqrt(zeta) z),  n = (x - x0)/s: the noise of the corrected x0
@@ -33,7 +33,7 @@ Tensor diffpir(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rn
       });
 }
 
-// The authors' 7, in these units.
+// The default lambda is the authors' 7 in these units.
 EPS_METHOD(
     {.name = "diffpir",
      .summary = "a proximal step from the denoised image (Zhu et al. 2023)",

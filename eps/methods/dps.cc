@@ -1,5 +1,5 @@
-// DPS (Chung et al. 2023, Alg. 1) on EDM's noise levels: an Euler step of the prior, then a step
-// against the gradient of the residual of the denoised image.
+// DPS (Chung et al. 2023, Alg. 1), on EDM's noise levels, takes an Euler step of the prior, then a
+// step against the gradient of the residual of the denoised image.
 //
 //   x' = x + (s' - s)(x - D)/s - scale grad_x |y - A D(x, s)|
 //

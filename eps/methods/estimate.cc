@@ -1,4 +1,4 @@
-// Methods that are an estimate of E[x0 | x_t, y] and any sampler.
+// A sampler turns an estimate of E[x0 | x_t, y] into a method.
 #include "eps/methods/estimate.h"
 
 namespace eps {

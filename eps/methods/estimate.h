@@ -1,4 +1,4 @@
-// Methods that are an estimate of E[x0 | x_t, y] and any sampler: EPS, and what imitates it.
+// Some methods consist of an estimate of E[x0 | x_t, y] and any sampler: EPS and its imitations.
 #pragma once
 
 #include "eps/diffusion/sampler.h"
@@ -6,13 +6,13 @@
 
 namespace eps {
 
-// An estimate of E[x0 | x, y] for x = x0 + sigma n.
+// An `Estimate` approximates E[x0 | x, y] for x = x0 + sigma n.
 using Estimate = std::function<Tensor(const Tensor& x, const Tensor& sigma)>;
 
-// The sampler and its grid, by default this one with so many steps.
+// Returns the fields of the sampler and its grid, with this many steps and this solver by default.
 std::vector<Field> sampler_fields(int64_t steps, const std::string& solver = "euler");
 
-// Samples by the sampler that the options name.
+// Samples with the solver, the schedule and the grid of the options.
 Tensor sample_with(const Estimate& estimate,
                    const Oracle& oracle,
                    const Spec& options,

@@ -1,5 +1,5 @@
-// FlowDPS (Kim et al. 2025) on the rectified flow x_t = (1 - t) x0 + t n, with t equally spaced. On
-// the scale z = x_t/(1 - t), s = t/(1 - t), where D(z, s) is asked:
+// FlowDPS (Kim et al. 2025) follows the rectified flow x_t = (1 - t) x0 + t n, with t equally
+// spaced. On the scale z = x_t/(1 - t), s = t/(1 - t) of the denoiser D(z, s):
 //
 //   n1 = (z - D)/s
 //   x0 = (1 - t) D + t u, u after gradient_steps of u -= step A'(A u - y) from u = D

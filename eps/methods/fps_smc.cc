@@ -1,8 +1,8 @@
-// FPS-SMC, filtering posterior sampling (Dou and Song 2024): particles that follow a noisy path of
-// the measurement down the noise levels. No derivative of the denoiser is needed.
+// FPS-SMC, filtering posterior sampling (Dou and Song 2024), moves particles along a noisy path of
+// the measurement down the noise levels. The method needs no derivative of the denoiser.
 //
-// Where x = x0 + s n, y + s A n is what would have been measured of x. So a path of measurements is
-// drawn first, by the DDIM steps that the image itself takes,
+// Where x = x0 + s n, the measurement of x would be y + s A n. So a path of measurements is drawn
+// first, by the DDIM steps that the image itself takes,
 //   y_K = y + s_K A n;  y' = y + q (y_s - y) + f A n,  with q = sqrt(s'^2 - f^2)/s,
 // and M particles follow it by the prior's steps p(x'|x) = N(m, f^2 I), m = D + q (x - D).
 // convention=ancestral has f = s' sqrt(1 - s'^2/s^2); renoise, the authors', has f = sqrt(c) s'.
@@ -22,7 +22,7 @@
 // A particle's e is y_s - A x. Its prior is Gaussian, so its denoiser and its step are known:
 //   E[e0|e] = g e, g = 1/(1 + s^2/d^2);  p(e'|e) = N(k e, w I), k = q + (1 - q) g,
 //   w = (sigma_y/d)^2 (f^2 + (1 - q)^2 s^2 g).
-// So y' tells of x' what a measurement y' - k e with noise variance w does. The proposal is p(x'|x)
+// So y' is to x' a measurement y' - k e with noise variance w. The proposal is p(x'|x)
 // given that, drawn by perturbing and solving. Its weight, N(y' - k e; A m, w I + f^2 AA'), does
 // not depend on x': particles are resampled before they move. noise=independent is the same with
 // k = 0, w = sigma_y^2 and no n2.
@@ -64,7 +64,7 @@ Step step_between(const Settings& settings,
   return {kept, fresh, kept + (1 - kept) * gain, (sigma_y / settings.data_std).square() * unit};
 }
 
-// The particles' way along one path of measurements.
+// A `Filter` moves the particles along one path of measurements.
 class Filter {
  public:
   Filter(Oracle& oracle, const Settings& settings, const Tensor& noise, Rng& rng)
@@ -75,7 +75,7 @@ class Filter {
         rng_(rng),
         log_weights_(at::zeros({settings.particles, noise.size(0)}, noise.options())) {}
 
-  // Particles at the highest level. All weigh the same: they are drawn given y_K from one law.
+  // Returns particles at the highest level. All weigh the same: one law given y_K draws them.
   Tensor start(const Tensor& sigma) {
     y_s_ = oracle_.y() + sigma * path_noise();
     const Tensor drawn = sigma * initial_particles(settings_.particles, noise_, rng_);
@@ -117,7 +117,7 @@ class Filter {
  private:
   int64_t images() const { return noise_.size(0); }
 
-  // A n + sigma_y/d n2.
+  // Returns A n + sigma_y/d n2.
   Tensor path_noise() {
     const Tensor n = A_.apply(rng_.normal(noise_.sizes().vec(), noise_.options()));
     if (!settings_.diffused) return n;
@@ -125,8 +125,8 @@ class Filter {
     return n + A_.measured(per_sample(oracle_.sigma_y() / settings_.data_std, n2) * n2);
   }
 
-  // What was drawn from N(m, variance I), moved so that it is drawn given a measurement as well:
-  // that of `target` with noise.
+  // Moves a draw from N(m, variance I) so that it becomes a draw given a measurement as well, that
+  // of `target` with noise.
   Tensor given(const Tensor& drawn,
                const Tensor& variance,
                const Tensor& target,

@@ -1,4 +1,4 @@
-// I2SB (Liu et al. 2023): back from the degraded image along a Brownian bridge.
+// I2SB (Liu et al. 2023) returns from the degraded image along a Brownian bridge.
 //
 //   x = x1 = picture(y) at t = 1,
 //   x' = (d/s^2) x0 + (s'^2/s^2) x + sqrt(d s'^2/s^2) z,   d = s^2 - s'^2,   x0 = E[x0 | x],
@@ -12,8 +12,8 @@
 // bridge, and then this is ancestral sampling of x = x0 + s n from x1. Otherwise it is not: after
 // less noise than that, samples spread farther than the posterior does.
 //
-// ode=1 leaves the noise out (OT-ODE). The authors' networks for it are trained without noise, too;
-// one that was trained with it is asked about images it has not seen.
+// ode=1 leaves the noise out (OT-ODE). The authors train their networks for OT-ODE without noise,
+// too; to a network that was trained with noise such images are new.
 #include "eps/diffusion/bridge.h"
 #include "eps/methods/method.h"
 

@@ -1,9 +1,9 @@
-// InDI (Delbracio and Milanfar 2023): back from the degraded image in small steps, each of which
+// InDI (Delbracio and Milanfar 2023) returns from the degraded image in small steps, each of which
 // undoes a little of the degradation.
 //
 //   x = x1 = picture(y) at t = 1,   x' = (d/t) F(x, t) + (1 - d/t) x at t' = t - d,
 //
-// for a network trained on x_t = (1 - t) x0 + t x1, which answers F = E[x0 | x_t]. One step is
+// for a network F = E[x0 | x_t] trained on x_t = (1 - t) x0 + t x1. One step is
 // F(x1, 1), the posterior mean given picture(y). More steps follow the flow that carries p(x1) to
 // p(x0): sharper images, but one for each y, so no sample of the posterior. The published variant
 // that adds a little noise to x_t is left out, as are steps of other than equal length.

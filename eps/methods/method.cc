@@ -1,4 +1,4 @@
-// The registry of methods, and the one way to run them.
+// The registry holds all methods, and sample_posterior() is the one way to run them.
 #include "eps/methods/method.h"
 
 #include "eps/operators/factories.h"
@@ -11,7 +11,7 @@ std::map<std::string, Method>& registry() {
   return all;
 }
 
-// The fields with the task's values as their defaults.
+// Returns the fields with the task's values as their defaults.
 std::vector<Field> fields_for(const Method& method, const std::string& task) {
   std::vector<Field> fields = method.fields;
   const auto found = method.tasks.find(task);
@@ -113,7 +113,7 @@ Samples sample_posterior(const MethodChoice& choice,
 }
 
 Cost measured_cost(const MethodChoice& choice) {
-  // A prior that answers whatever the method asks, and an operator that every method takes.
+  // Every method takes this prior, which has an answer for all inputs, and the operator below.
   class Any final : public Denoiser {
    public:
     Tensor mean(const Query& query) const override {
@@ -125,8 +125,8 @@ Cost measured_cost(const MethodChoice& choice) {
   Rng rng(0);
   const Tensor mask = at::arange(16, at::kDouble).remainder(2).reshape({1, 1, 4, 4});
   const Problem problem = observe(inpainting(mask), 0.5 * rng.normal(shape), scalar(0.05), rng);
-  // Not sample_posterior(): step sizes meant for another operator may diverge here, at the same
-  // cost.
+  // sample_posterior() would refuse step sizes that are meant for another operator and diverge
+  // here, at the same cost.
   return draw(choice, Any(), problem, shape, rng, {}).cost;
 }
 

@@ -1,8 +1,8 @@
-// Methods: from a problem and a denoiser to samples of p(x0 | y).
+// A method turns a problem and a denoiser into samples of p(x0 | y).
 //
-// Each is one file in methods/: what it takes, one function, one registration. All of them work on
-// the data's own scale, x = x0 + sigma n, in float64, with norms and steps taken image by image, so
-// that a noise level and a step size mean the same in each, whatever the batch.
+// Each method has one file in methods/: its fields, one function, one registration. All methods
+// work on the data's own scale, x = x0 + sigma n, in float64, with norms and steps taken image by
+// image, so that a noise level and a step size mean the same in each, whatever the batch.
 #pragma once
 
 #include "eps/base/random.h"
@@ -14,22 +14,22 @@ namespace eps {
 struct Method {
   std::string name;
   std::string summary;         // one line for `eps list`
-  Input input = Input::prior;  // what its network is shown
+  Input input = Input::prior;  // of its network
   std::vector<Field> fields;
-  // Where a task wants other values than the fields' own: "scale=5,eta=0.5" by its name.
+  // Tasks may replace the fields' defaults: "scale=5,eta=0.5" by the name of the task.
   std::map<std::string, std::string> tasks = {};
-  // One sample for each image of `noise`, N(0, I) of (N, C, H, W) in float64 on the problem's
+  // Draws one sample for each image of `noise`, N(0, I) of (N, C, H, W) in float64 on the problem's
   // device.
   std::function<Tensor(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng)> sample;
 };
 
-// Every registered method, by name.
+// Returns every registered method, by name.
 const std::map<std::string, Method>& methods();
 bool register_method(Method method);
 
-// A method with its options: "dps", or "dps:scale=3,steps=100". Values that are not given are those
-// for the task, if it has any, and the method's own otherwise. steps > 0 stands for its field
-// `steps`.
+// A `MethodChoice` holds a method and its options: "dps", or "dps:scale=3,steps=100". Values that
+// are not given are those for the task, if the method has any, and the method's own otherwise.
+// steps > 0 sets the field `steps`. All values are checked against their fields.
 struct MethodChoice {
   const Method& method;
   Spec options;
@@ -53,8 +53,8 @@ struct SampleOptions {
   int64_t vjp_batch = 0;  // images whose derivatives are in memory at once; 0: all
   std::function<void(int64_t images)> on_evaluation = {};
 };
-// N samples of the shape (N, C, H, W) on the device of y, whose batch is N, or 1 for N samples of
-// one posterior. All randomness is rng's.
+// Draws N samples of the shape (N, C, H, W) on the device of y, whose batch is N, or 1 for N
+// samples of one posterior. All random numbers come from rng.
 Samples sample_posterior(const MethodChoice& choice,
                          const Denoiser& denoiser,
                          const Problem& problem,
@@ -62,10 +62,10 @@ Samples sample_posterior(const MethodChoice& choice,
                          Rng& rng,
                          const SampleOptions& options = {});
 
-// What one sample costs, found by drawing one of a small exact prior.
+// Returns the cost of one sample, measured by drawing one with a small exact prior.
 Cost measured_cost(const MethodChoice& choice);
 
-// In a method's file, once per name: EPS_METHOD({.name = ..., ...});
+// EPS_METHOD({.name = ..., ...}); registers a method, once per name, in the method's file.
 #define EPS_METHOD_AT_(number, ...) \
   [[maybe_unused]] const bool registered_method_##number = register_method(__VA_ARGS__)
 #define EPS_METHOD_(number, ...) EPS_METHOD_AT_(number, __VA_ARGS__)

@@ -1,5 +1,5 @@
-// MMPS (Rozet et al. 2024): E[x0 | x, y] as if x0 given x were Gaussian with the covariance that
-// Tweedie's formula gives, s^2 J.
+// MMPS (Rozet et al. 2024) estimates E[x0 | x, y] as if x0 given x were Gaussian with the
+// covariance of Tweedie's formula, s^2 J.
 //
 //   E[x0 | x, y] ~ D + s^2 J'A'v,  (sigma_y^2 I + s^2 A J'A') v = y - A D
 //
@@ -12,11 +12,10 @@
 namespace eps {
 namespace {
 
-// The v after so many steps on M v = b, each image for itself. An image stands still once its
-// residual has shrunk by 1e-10, and restarts along the residual where M is not positive along its
-// direction. Unlike
-// conjugate_gradients(), which must converge, this wants the unfinished v, without waiting for the
-// device.
+// Returns v after this many conjugate-gradient steps on M v = b, each image for itself. An image
+// stands still once its residual has shrunk by 1e-10, and restarts along the residual where M is
+// not positive along its direction. Unlike conjugate_gradients(), which must converge, this
+// function returns the unfinished v, without waiting for the device.
 Tensor krylov_solution(const std::function<Tensor(const Tensor&)>& M,
                        const Tensor& b,
                        int64_t iterations) {

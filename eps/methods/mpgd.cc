@@ -1,5 +1,5 @@
-// MPGD (He et al. 2024) without an autoencoder: the denoised image takes a step against the
-// gradient of the residual's norm, and DDIM goes on from there. The denoiser is not differentiated.
+// MPGD (He et al. 2024), here without an autoencoder, moves the denoised image against the gradient
+// of the residual's norm, and DDIM continues from there. The denoiser is not differentiated.
 //
 //   x0 = D - zeta A'(A D - y)/|A D - y|,  x' = DDIM(x0, e) with the noise of D, e = (x - D)/s
 //

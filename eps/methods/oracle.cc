@@ -1,4 +1,4 @@
-// What a method may ask.
+// An oracle counts evaluations of the denoiser and solves with the operator.
 #include "eps/methods/oracle.h"
 
 #include <torch/csrc/autograd/autograd.h>
@@ -8,7 +8,7 @@
 namespace eps {
 namespace {
 
-// An operator that counts the linear systems solved with it.
+// A `CountingOperator` counts the linear systems solved with the operator that it wraps.
 class CountingOperator final : public LinearOperator {
  public:
   CountingOperator(Operator counted, Cost& cost) : counted_(std::move(counted)), cost_(cost) {}
@@ -82,7 +82,7 @@ void Oracle::count_evaluations(int64_t images) {
 
 Tensor Oracle::ask(Query query) {
   count_evaluations(query.x.size(0));
-  if (query.A) query.A = operator_;  // what the denoiser itself computes with A is its own affair
+  if (query.A) query.A = operator_;  // the denoiser's own solves with A are no part of the cost
   const auto dtype = query.x.scalar_type();
   return denoiser_.mean(query).to(dtype);
 }

@@ -1,12 +1,12 @@
-// What a method may ask: the denoiser, its derivative, and solves with the operator. Every question
-// is counted.
+// An oracle gives a method the denoiser, its derivative, and solves with the operator, and counts
+// every use of them.
 #pragma once
 
 #include "eps/diffusion/denoiser.h"
 
 namespace eps {
 
-// What was asked, in images: a batch of 8 asked once counts 8.
+// A `Cost` counts in images: one evaluation of a batch of 8 counts 8.
 struct Cost {
   int64_t evaluations = 0;  // of the denoiser
   int64_t vjps = 0;         // products with the transposed Jacobian of the denoiser
@@ -20,7 +20,7 @@ struct Cost {
   }
 };
 
-// D at x, and J'v for its Jacobian J = dD/dx there.
+// A `Linearisation` holds D at x and computes J'v for its Jacobian J = dD/dx there.
 class Linearisation {
  public:
   const Tensor& mean() const { return mean_; }  // D(x, sigma), without a graph
@@ -41,25 +41,25 @@ class Linearisation {
 
 class Oracle {
  public:
-  // The denoiser must outlive it. At most `vjp_batch` images have their derivatives in memory at
-  // once (0: all of them); a larger batch is evaluated again, part by part, for each product,
-  // which then costs more but counts the same.
+  // The denoiser must outlive the oracle. At most `vjp_batch` images have their derivatives in
+  // memory at once (0: all of them); a larger batch is evaluated again, part by part, for each
+  // product, which then costs more but counts the same.
   Oracle(const Denoiser& denoiser, const Problem& problem, int64_t vjp_batch = 0);
   Oracle(const Oracle&) = delete;
 
-  // The problem, with an operator that counts its solves.
+  // Returns the problem, with an operator that counts its solves.
   const Problem& problem() const { return problem_; }
   const LinearOperator& A() const { return *problem_.A; }
   const Tensor& y() const { return problem_.y; }
   const Tensor& sigma_y() const { return problem_.sigma_y; }
 
-  // E[x0 | x0 + sigma n = x], in the dtype of x. A batch of M N states for N problems holds all
-  // problems in order, M times.
+  // Returns E[x0 | x0 + sigma n = x], in the dtype of x. A batch of M N states for N problems holds
+  // all problems in order, M times.
   Tensor denoise(const Tensor& x, const Tensor& sigma);
   Linearisation linearise(const Tensor& x, const Tensor& sigma);
-  // E[x0 | x_t, y] as a network for this input is asked.
+  // Returns E[x0 | x_t, y] by a network for this input.
   Tensor posterior_mean(Input input, const Tensor& x_t, const Coefficients& c);
-  // For its noise levels.
+  // Returns the denoiser, for its noise levels.
   const Denoiser& denoiser() const { return denoiser_; }
 
   const Cost& cost() const { return cost_; }
@@ -68,7 +68,8 @@ class Oracle {
  private:
   Tensor ask(Query query);
   void count_evaluations(int64_t images);
-  // Of the images [begin, end) of a batch of so many, which may hold each problem several times.
+  // Returns the labels of the images [begin, end) of a batch of `images`, which may hold each
+  // problem several times.
   Tensor labels(int64_t images, int64_t begin, int64_t end) const;
 
   const Denoiser& denoiser_;

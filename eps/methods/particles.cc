@@ -1,28 +1,28 @@
-// What particle methods share.
+// Particles are weighted and resampled here, image by image.
 #include "eps/methods/particles.h"
 
 namespace eps {
 namespace {
 
-// From images first to particles first, (N, M, ...) to (M N, ...).
+// Reorders (N, M, ...), images first, to (M N, ...), particles first.
 Tensor particles_first(const Tensor& numbers) {
   return numbers.transpose(0, 1).flatten(0, 1).contiguous();
 }
 
-// A per-sample scalar, to broadcast over (M, N).
+// Returns a per-sample scalar in a shape that broadcasts over (M, N).
 Tensor per_column(const Tensor& value) { return value.dim() == 0 ? value : value.reshape({1, -1}); }
 
-// The particle of each image, (P, N), at which its cumulative weight first exceeds each of P points
-// in [0, 1), (N, P).
+// Returns the particle of each image, (P, N), at which the image's cumulative weight first exceeds
+// each of P points in [0, 1), (N, P).
 Tensor at_cumulative_weight(const Tensor& log_weights, const Tensor& points) {
   const Tensor cumulative = at::softmax(log_weights, 0).cumsum(0).transpose(0, 1).contiguous();
-  // Rounding may leave the last of them below 1.
+  // Rounding may leave the last cumulative weight below 1.
   return at::searchsorted(cumulative, points.contiguous(), /*out_int32=*/false, /*right=*/true)
       .clamp_max(log_weights.size(0) - 1)
       .transpose(0, 1);
 }
 
-// Rows of a batch of (M N) for particle numbers (P, N).
+// Returns the rows of a batch of (M N) for particle numbers (P, N).
 Tensor rows_of(const Tensor& particle) {
   const int64_t images = particle.size(1);
   return (particle * images + at::arange(images, particle.options())).flatten();
@@ -50,7 +50,7 @@ Tensor particle_dot(const Tensor& a, const Tensor& b, int64_t images) {
   return (a * b).flatten(1).sum(1).reshape({-1, images});
 }
 
-// With lambda = noise/spread: (noise I + spread AA')^{-1} = (I - AA'(AA' + lambda I)^{-1})/noise.
+// With lambda = noise/spread, (noise I + spread AA')^{-1} = (I - AA'(AA' + lambda I)^{-1})/noise.
 Evidence evidence(const LinearOperator& A,
                   const Tensor& r,
                   int64_t images,
@@ -73,7 +73,7 @@ Tensor log_likelihood(const Tensor& r, int64_t images, const Tensor& noise) {
 Resampled resample(const Tensor& log_weights, Rng& rng) {
   const int64_t particles = log_weights.size(0), images = log_weights.size(1);
   const auto options = log_weights.options();
-  // Drawn even if unused, so that what an image draws does not depend on its weights.
+  // Every image draws an offset, even an unused one, so that later draws do not depend on weights.
   const Tensor offset = rng.uniform({images, 1}, options);
   const Tensor points = (offset + at::arange(particles, options)) / particles;
   const Tensor drawn = at_cumulative_weight(log_weights, points);

@@ -1,4 +1,4 @@
-// What particle methods share: clouds of particles, their weights, and resampling.
+// Particle methods share clouds of particles, their weights, and resampling.
 //
 // M particles for each of N images are one batch, (M N, C, H, W): all images in order, M times.
 // Numbers of particles, such as log weights, are (M, N). Images do not see each other: each draws
@@ -12,8 +12,8 @@ namespace eps {
 // Throws unless there is noise on every measurement: without it all weights but one are 0.
 void check_noisy(const Oracle& oracle, const char* method);
 
-// f of (N, ...) tensors, particle by particle, of batches of (M N, ...), as one batch again: an
-// operator may hold one map per image.
+// Applies f, a function of (N, ...) tensors, to batches of (M N, ...) particle by particle, since
+// an operator may hold one map per image. Returns one batch.
 template <class Function, class... Batches>
 Tensor per_particle(int64_t images,
                     const Function& f,
@@ -25,16 +25,16 @@ Tensor per_particle(int64_t images,
   return at::cat(all);
 }
 
-// N(0, I) for M particles of each of the images of `like`, (M N, ...).
+// Draws N(0, I) for M particles of each image of `like`, (M N, ...).
 Tensor particle_noise(int64_t particles, const Tensor& like, Rng& rng);
-// The same with `noise` for the first of them.
+// Draws the same with `noise` for the first particle of each image.
 Tensor initial_particles(int64_t particles, const Tensor& noise, Rng& rng);
 
-// <a, b> of each particle, (M, N).
+// Returns <a, b> of each particle, (M, N).
 Tensor particle_dot(const Tensor& a, const Tensor& b, int64_t images);
 
-// For residuals r of M particles and the law N(0, noise I + spread AA'), where noise and spread are
-// variances, one or one per image:
+// An `Evidence` belongs to residuals r of M particles under the law N(0, noise I + spread AA'),
+// where noise and spread are variances, one or one per image.
 struct Evidence {
   Tensor log_density;  // of r, (M, N), without the constant that an image's particles share
   Tensor pull;         // A'(noise I + spread AA')^{-1} r, (M N, C, H, W)
@@ -44,18 +44,18 @@ Evidence evidence(const LinearOperator& A,
                   int64_t images,
                   const Tensor& noise,
                   const Tensor& spread);
-// Its log_density without spread, from |r|^2 alone.
+// Returns the log_density of an Evidence without spread, from |r|^2 alone.
 Tensor log_likelihood(const Tensor& r, int64_t images, const Tensor& noise);
 
-// Systematic resampling (Kitagawa 1996), image by image, where the effective number of particles
-// 1/sum w^2 has fallen below M/2.
+// Systematic resampling (Kitagawa 1996) replaces the particles of the images whose effective number
+// of particles, 1/sum w^2, has fallen below M/2.
 struct Resampled {
-  Tensor rows;         // (M N): particle i is now what particle rows[i] was
+  Tensor rows;         // (M N): particle i is now a copy of particle rows[i]
   Tensor log_weights;  // (M, N): 0 where an image was resampled, as before elsewhere
 };
 Resampled resample(const Tensor& log_weights, Rng& rng);
 
-// One particle of each image, drawn by its weight, (N, C, H, W).
+// Draws one particle of each image by its weight, (N, C, H, W).
 Tensor draw_particle(const Tensor& particles, const Tensor& log_weights, Rng& rng);
 
 }  // namespace eps

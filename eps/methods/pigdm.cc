@@ -1,5 +1,5 @@
-// PiGDM (Song et al. 2023, Alg. 1) on EDM's noise levels: DDIM's step of the prior, plus a guess at
-// the score of y, for which x0 given x is taken to be Gaussian around D with covariance r^2 I.
+// PiGDM (Song et al. 2023, Alg. 1), on EDM's noise levels, adds to DDIM's step of the prior an
+// estimate of the score of y, which takes x0 given x to be Gaussian around D with covariance r^2 I.
 //
 //   x' = DDIM(x, D) + zeta g,  g = J' r^2 A'(r^2 AA' + sigma_y^2 I)^{-1} (y - A D)
 //   r^2 = s^2 v/(s^2 + v) for data of variance v
@@ -20,7 +20,7 @@ Tensor pigdm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng)
   return descend(
       levels[0] * noise, levels, [&](const Tensor& x, const Tensor& sigma, const Tensor& next) {
         const Linearisation D = oracle.linearise(x, sigma);
-        // r^2 A'(r^2 AA' + sigma_y^2 I)^{-1} is ridge at sigma_y^2/r^2.
+        // The map r^2 A'(r^2 AA' + sigma_y^2 I)^{-1} is ridge at sigma_y^2/r^2.
         const Tensor r_squared = sigma.square() * v / (sigma.square() + v);
         const Tensor pulled =
             oracle.A().ridge(residual(oracle, D.mean()), oracle.sigma_y().square() / r_squared);

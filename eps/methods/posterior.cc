@@ -1,11 +1,11 @@
-// Networks trained for the posterior: EPS, Palette and the inputs between them (App. C, Input
+// Networks trained for the posterior give EPS, Palette and the inputs between them (App. C, Input
 // Configuration Ablation).
 //
-// The backbone's own sampler, with E[x0 | x_t, y] where it had E[x0 | x_t]: Sec. 3, Sampling. One
-// step from sigma_max is the posterior mean: Obs. 4, obs:one-step-limit.
+// The sampler is the backbone's own, with E[x0 | x_t, y] in place of E[x0 | x_t]: Sec. 3, Sampling.
+// One step from sigma_max is the posterior mean: Obs. 4, obs:one-step-limit.
 //
 // Deviates from App. B, Sampling at inference: the default solver is of second order, on a grid
-// that is denser at low noise, where the posterior's spread is made. With an exact denoiser 20 such
+// that is denser at low noise, where the posterior's spread arises. With an exact denoiser 20 such
 // steps are at the sampling error, 20 of Euler on EDM's grid are not. The paper's are
 // solver=euler,rho=7,sigma_min=0.002.
 #include "eps/methods/estimate.h"

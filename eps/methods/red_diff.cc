@@ -1,5 +1,5 @@
-// RED-diff (Mardani et al. 2024, Alg. 1): the image mu of least energy, found by Adam, where each
-// step compares the noise put on mu with the noise that the denoiser finds in it.
+// RED-diff (Mardani et al. 2024, Alg. 1) finds the image mu of least energy by Adam, where each
+// step compares the noise added to mu with the denoiser's estimate of that noise.
 //
 // For each noise level s from high to low, with no derivative of the denoiser,
 //   x = mu + s n,  e = (x - D)/s,  g = data_weight A'(A mu - y) + lambda s (e - n),
@@ -15,8 +15,8 @@
 // n; and mu starts at A'(AA' + 4 sigma_y^2)^{-1} y, the answer for a prior N(0, I/4), in place of
 // A^+ y, which is all noise where A is nearly singular.
 //
-// Bias: a point by design. It has no spread but what is left of the shaking, and tends to the mode
-// of the posterior with the prior smoothed by sigma_min, not to a sample.
+// Bias: mu is a point by design. Its only spread is the rest of the shaking, and mu tends to the
+// mode of the posterior with the prior smoothed by sigma_min, not to a sample.
 #include "eps/math/adam.h"
 #include "eps/methods/descent.h"
 

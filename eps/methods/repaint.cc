@@ -1,5 +1,6 @@
-// RePaint (Lugmayr et al. 2022, Alg. 1) on EDM's noise levels: known pixels are the measurement's,
-// noised to the level of the state; the others come from an ancestral step of the prior.
+// RePaint (Lugmayr et al. 2022, Alg. 1), on EDM's noise levels, takes known pixels from the
+// measurement, noised to the level of the state, and the others from an ancestral step of the
+// prior.
 //
 //   known:    x' = y + s' z
 //   unknown:  x' = D + sqrt(s'^2 - r^2) (x - D)/s + r z',  r = s' sqrt(1 - s'^2/s^2)
@@ -16,7 +17,7 @@
 namespace eps {
 namespace {
 
-// 1 where a pixel is known, of the shape of an image.
+// Returns 1 where a pixel is known and 0 elsewhere, in the shape of an image.
 Tensor known_pixels(const Oracle& oracle, const Tensor& like) {
   constexpr const char* wanted =
       "repaint: wants an operator that keeps or drops pixels (inpaint_...), ";

@@ -1,13 +1,13 @@
-// Annealed Langevin dynamics: Song and Ermon (2019, Alg. 1) for the prior, with the annealed
-// likelihood of Jalal et al. (2021) for the measurement.
+// Annealed Langevin dynamics combine Song and Ermon's steps (2019, Alg. 1) for the prior with the
+// annealed likelihood of Jalal et al. (2021) for the measurement.
 //
 // At each noise level s, `inner` steps of size a = step_size s^2 along the score of
 // p_s(x) N(y; A x, (sigma_y^2 + s^2) I):
 //   x <- x + a [(D - x)/s^2 + A'(y - A x)/(sigma_y^2 + s^2)] + sqrt(2 a) n.
 // Departure: consistent=1 takes sqrt(2 a (1 - step_size/2)) n, with which steps of this size keep
 // noise of level s on x where that is all there is, and not 1/(1 - step_size/2) times its variance
-// (Jolicoeur-Martineau et al. 2021). A network asked at s finds no more noise than it was told of;
-// with more, what it leaves grows into texture.
+// (Jolicoeur-Martineau et al. 2021). The noise on x then agrees with the s that the network is
+// given; noise beyond s would survive and grow into texture.
 //
 // The curvature of both terms together is at most (1 + |A|^2)/s^2, so that a step_size below
 // 2/(1 + |A|^2) is stable at every level, whatever sigma_y. The last state is denoised once, since

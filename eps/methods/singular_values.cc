@@ -1,4 +1,4 @@
-// One step of DDRM and DDNM+, singular value by singular value.
+// Filters of A'A make the step of DDRM and DDNM+.
 #include "eps/methods/singular_values.h"
 
 #include <cmath>
@@ -6,7 +6,7 @@
 namespace eps {
 namespace {
 
-// sigma_y/v <= s: the measurement is no noisier than a state at s.
+// Tells whether sigma_y/v <= s, so that the measurement is no noisier than a state at s.
 Tensor is_informative(const Tensor& e, const Tensor& sigma_y, const Tensor& sigma) {
   return at::logical_and(e > 0, sigma * e.sqrt() >= per_sample(sigma_y, e));
 }
@@ -23,7 +23,7 @@ Tensor singular_value_step(const Oracle& oracle,
                            const Tensor& z) {
   const Tensor& sigma_y = oracle.sigma_y();
   const Tensor kept = std::sqrt(1 - eta * eta) * next;
-  // lambda, how far D goes towards y~.
+  // lambda moves D towards y~.
   const auto lambda = [&](const Tensor& e) {
     const Tensor little = kept * e.sqrt() / per_sample(sigma_y, e);
     return at::where(is_informative(e, sigma_y, next), at::full_like(little, eta_b), little)

@@ -1,5 +1,6 @@
-// One step of DDRM (Kawar et al. 2022), singular value by singular value. With eta_b = 1 it is that
-// of DDNM+ (Wang et al. 2023), whose two noise coefficients and lambda are the same numbers.
+// A step of DDRM (Kawar et al. 2022) treats each singular value by itself. With eta_b = 1 the step
+// is that of DDNM+ (Wang et al. 2023), whose two noise coefficients and lambda are the same
+// numbers.
 //
 // Component i, in the right singular basis of A, has the singular value v = sqrt(e), e the
 // eigenvalue of A'A, and the measurement y~ = u'y/v of noise sigma_y/v. With n = (x - D)/s and z
@@ -18,9 +19,9 @@
 
 namespace eps {
 
-// The step above from s = sigma to s' = next, for the D = D(x, sigma) of the prior and fresh noise
-// z, both of the shape of x. v = 0 where the eigenvalue is 0 exactly: operators round what is zero
-// to zero.
+// Takes the step above from s = sigma to s' = next, for the D = D(x, sigma) of the prior and fresh
+// noise z, both of the shape of x. v = 0 where the eigenvalue is 0 exactly: operators round
+// vanishing eigenvalues to 0.
 Tensor singular_value_step(const Oracle& oracle,
                            const Tensor& x,
                            const Tensor& D,

@@ -1,18 +1,18 @@
-// TDS, the twisted diffusion sampler (Wu et al. 2023, Alg. 1): sequential Monte Carlo down the
+// TDS, the twisted diffusion sampler (Wu et al. 2023, Alg. 1), runs sequential Monte Carlo down the
 // noise levels, with M particles for each sample.
 //
 // The prior's chain from s to s' is its ancestral step,
 //   p(x'|x) = N(m, v I), m = D + (s'/s)^2 (x - D), v = s'^2 (1 - s'^2/s^2).
-// It is twisted by a guess at p(y|x), the one of PiGDM (Song et al. 2023), where x0 given x is
+// An estimate of p(y|x) twists the chain, the one of PiGDM (Song et al. 2023), where x0 given x is
 // N(D, r^2 I):
 //   t(x) = N(y; A D(x, s), sigma_y^2 I + r^2 AA'), r^2 = s^2 d^2/(s^2 + d^2), d = data_std.
-// Particles move by a step with guidance, and are weighted by what that step should have been:
+// Particles move by a step q with guidance, and their weights correct for it:
 //   q(x'|x) = N(m + c grad log t(x), v I), w = p(x'|x)/q(x'|x) t'(x')/t(x).
-// c is s^2 - s'^2, as if the guess were right, but at most r^2, PiGDM's weight: at high noise the
-// Jacobian of a network is too rough for more, and no weight could undo what it does to what is not
-// measured.
-// The products telescope: whatever the guess, the weighted particles have the law of the prior's
-// chain times the likelihood as M grows. The guess only decides how many it takes.
+// c is s^2 - s'^2, as if the estimate were right, but at most r^2, PiGDM's weight: at high noise
+// the Jacobian of a network is too rough for more, and no weight could undo its effect on
+// components that are not measured. The products telescope: whatever the estimate, the weighted
+// particles have the law of the prior's chain times the likelihood as M grows. The estimate only
+// decides how many particles are enough.
 //
 // The last step, from sigma_min to 0, has v = 0: x0 = D, with the likelihood itself for t'.
 // Resampling is systematic, image by image, and only where the effective number of particles is

@@ -1,5 +1,5 @@
-// TMPD (Boys et al. 2023): E[x0 | x, y] as if x0 given x were Gaussian with covariance s^2 J, and
-// the covariance of A x0 diagonal, with its row sums on the diagonal.
+// TMPD (Boys et al. 2023) estimates E[x0 | x, y] as if x0 given x were Gaussian with covariance s^2
+// J, and the covariance of A x0 diagonal, with its row sums on the diagonal.
 //
 //   E[x0 | x, y] ~ D + s^2 J'A'v,  v = (y - A D)/(sigma_y^2 + s^2 A J'A'1), entry by entry
 //

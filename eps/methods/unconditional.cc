@@ -1,5 +1,6 @@
-// The prior sampled as if there were no measurement: what every method is compared with, in time
-// (App. D, Runtime Analysis, "EDM (uncond.)") and in what the measurement is worth.
+// This method samples the prior as if there were no measurement: the reference for the time of
+// every other method (App. D, Runtime Analysis, "EDM (uncond.)") and for the worth of the
+// measurement.
 #include "eps/methods/estimate.h"
 
 namespace eps {

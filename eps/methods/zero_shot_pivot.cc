@@ -1,11 +1,11 @@
-// A prior asked at the pivot (App. C, Zero-Shot Pivoting): its input is right, but it takes the
-// noise on it for isotropic.
+// These methods evaluate a prior at the pivot (App. C, Zero-Shot Pivoting): the input is right, but
+// the prior takes the noise on the pivot for isotropic.
 #include "eps/methods/estimate.h"
 
 namespace eps {
 namespace {
 
-// At the noise level of x_t itself.
+// Evaluates the prior at the noise level of x_t itself.
 Tensor zero_shot_pivot(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   const Estimate estimate = [&](const Tensor& x, const Tensor& sigma) {
     return oracle.denoise(pivot(oracle.problem(), x, edm().at(sigma)), sigma);
@@ -13,18 +13,20 @@ Tensor zero_shot_pivot(Oracle& oracle, const Spec& options, const Tensor& noise,
   return sample_with(estimate, oracle, options, noise, rng);
 }
 
-// The noise level of the noisiest pixel under Sigma_star: equivalent_sigma() where A'A = gamma^2 I,
-// and then exact. Elsewhere no one level is right, and a lower one would leave noise in the image.
+// Returns the noise level of the noisiest pixel under Sigma_star: equivalent_sigma() where
+// A'A = gamma^2 I, and then exact. Elsewhere no single level is right, and a lower one would leave
+// noise in the image.
 Tensor largest_sigma(const Oracle& oracle, const Tensor& x, const Tensor& sigma) {
   const Tensor sigma_squared = sigma.square(), sigma_y_squared = oracle.sigma_y().square();
   const Tensor variance = oracle.A().filter_diagonal(x, [&](const Tensor& e) {
     return pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
   });
-  // Without any noise left there is still nothing to denoise below this.
+  // The denoiser needs a noise level above 0, even where no noise is left.
   return variance.expand_as(x).amax({1, 2, 3}, true).sqrt().clamp_min(1e-6);
 }
 
-// At the noise level that stands for all of Sigma_star (App. A, Equivalent-Time and GLASS Limit).
+// Evaluates the prior at one noise level for all of Sigma_star (App. A, Equivalent-Time and GLASS
+// Limit).
 Tensor equivalent_time(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   check(oracle.A().basis() != Basis::none,
         "equivalent_time: wants an operator whose A'A is diagonal in a fast basis; this one's is "

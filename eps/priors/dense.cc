@@ -1,4 +1,4 @@
-// Linear maps as matrices, column by column.
+// Images of a basis give the matrix of a linear map, column by column.
 #include "eps/priors/dense.h"
 
 namespace eps {

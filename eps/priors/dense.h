@@ -1,12 +1,12 @@
-// Linear maps as matrices, for small images: what exact priors and tests compute with.
+// Exact priors and tests compute with linear maps as matrices, for small images.
 #pragma once
 
 #include "eps/base/core.h"
 
 namespace eps {
 
-// The matrix of a linear map on images of the shape (1, C, H, W): (B, M, d) with d = C H W, where
-// the map holds B different maps (1 if shared by the batch).
+// Returns the matrix of a linear map on images of the shape (1, C, H, W): (B, M, d) with d = C H W,
+// where the map holds B different maps (1 if shared by the batch).
 Tensor matrix_of(const std::function<Tensor(const Tensor&)>& map,
                  const Shape& image,
                  int64_t batch,

@@ -1,4 +1,4 @@
-// Data whose prior is known.
+// Exact data are drawn from a known prior.
 #include "eps/priors/exact_data.h"
 
 #include "eps/priors/mixture.h"

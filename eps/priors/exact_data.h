@@ -1,4 +1,5 @@
-// Data whose prior is known: images drawn from it, and its exact denoiser in place of a network.
+// Exact data are images drawn from a known prior, whose exact denoiser takes the place of a
+// network.
 #pragma once
 
 #include "eps/base/spec.h"
@@ -6,9 +7,9 @@
 
 namespace eps {
 
-// "exact:prior=mixture,size=8,channels=1,components=2,seed=0". The prior gaussian or mixture has
-// dense covariances, for small images; stationary is for any size. Its numbers are not confined to
-// [-1, 1].
+// Returns the fields of "exact:prior=mixture,size=8,channels=1,components=2,seed=0". The priors
+// gaussian and mixture have dense covariances, for small images; stationary is for any size. The
+// images are not confined to [-1, 1].
 const std::vector<Field>& exact_data_fields();
 bool is_exact_data(const std::string& spec);
 

@@ -1,4 +1,4 @@
-// Gaussian mixtures with dense covariances.
+// Cholesky factors of dense covariances give the moments of Gaussian mixtures.
 #include "eps/priors/mixture.h"
 
 #include <cmath>
@@ -9,8 +9,8 @@
 namespace eps {
 namespace {
 
-// log N(r; 0, S) up to the constant d/2 log(2 pi), and S^{-1} r. S: (B, d, d), r: (N, d), B = 1 or
-// N.
+// A `Gaussian` holds log N(r; 0, S) up to the constant d/2 log(2 pi), and S^{-1} r. S: (B, d, d),
+// r: (N, d), B = 1 or N.
 struct Gaussian {
   Tensor log_density, solution;
 };

@@ -1,4 +1,4 @@
-// Gaussian mixtures with dense covariances: every expectation that EPS needs, in closed form.
+// Gaussian mixtures with dense covariances have every expectation that EPS needs in closed form.
 #pragma once
 
 #include "eps/base/random.h"
@@ -6,24 +6,24 @@
 
 namespace eps {
 
-// sum_k weight_k N(mean_k, covariance_k) on images of the shape (C, H, W). One component: a
-// Gaussian.
+// A `Mixture` is the law sum_k weight_k N(mean_k, covariance_k) of images of the shape (C, H, W).
+// One component makes a Gaussian.
 class Mixture final : public Denoiser {
  public:
   // weights: (K); means: (K, C, H, W); covariances: (K, d, d), positive definite. float64.
   Mixture(Tensor weights, Tensor means, Tensor covariances);
 
-  // E[x0 | query] under any Sigma_star:
+  // Returns E[x0 | query] under any Sigma_star:
   //   sum_k r_k (m_k + C_k (C_k + Sigma)^{-1} (x - m_k)), r_k ~ w_k N(x; m_k, C_k + Sigma)
   Tensor mean(const Query& query) const override;
 
-  // p(x0 | y), again a mixture, from the joint law of (x0, y) with A as a dense matrix: independent
-  // of ridge, filter and pivot. One measurement, y of batch 1.
+  // Returns p(x0 | y), again a mixture, from the joint law of (x0, y) with A as a dense matrix:
+  // independent of ridge, filter and pivot. y is one measurement, of batch 1.
   Mixture posterior(const Problem& problem) const;
 
-  // log p(x) of each image, (N).
+  // Returns log p(x) of each image, (N).
   Tensor log_density(const Tensor& x) const;
-  // log p(x_t) of each image when x_t = alpha x0 + beta eps.
+  // Returns log p(x_t) of each image when x_t = alpha x0 + beta eps.
   Tensor log_density_at(const Tensor& x_t, const Coefficients& c) const;
 
   Tensor mean() const;        // (C, H, W)
@@ -37,7 +37,7 @@ class Mixture final : public Denoiser {
   Shape shape_;                           // C, H, W
 };
 
-// A mixture with smooth, well separated components, for tests and `eps verify`.
+// Returns a mixture with smooth, well separated components, for tests and `eps verify`.
 Mixture example_mixture(const Shape& image, int64_t components, uint64_t seed);
 
 }  // namespace eps

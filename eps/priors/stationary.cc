@@ -1,4 +1,4 @@
-// A stationary Gaussian prior, given by its power spectrum.
+// A power spectrum gives the stationary Gaussian prior its filters.
 #include "eps/priors/stationary.h"
 
 #include "eps/math/conjugate_gradients.h"

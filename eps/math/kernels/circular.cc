@@ -1,9 +1,10 @@
-// Circular convolution: the proximal map as one complex transform there and one back.
+// One complex transform there and one back compute the proximal map of circular convolution.
 //
 // With a = lambda/(|h|^2 + lambda) and b = conj(h)/(|h|^2 + lambda) the answer is F^{-1}(a z_hat +
-// b y_hat). Both a and b are transforms of real kernels, so it is the real part of F^{-1}((a - i b)
-// F(z + i y)): z and y travel as one complex image. The transform forward leaves its output in a
-// shuffled order that the one back undoes, and nothing in between cares; so neither ever reorders.
+// b y_hat). Both a and b are transforms of real kernels, so the answer is the real part of
+// F^{-1}((a - i b) F(z + i y)): z and y travel as one complex image. The transform forward leaves
+// its output in a shuffled order that the transform back undoes, and the work in between is the
+// same in any order; so neither ever reorders.
 #include <ATen/Parallel.h>
 
 #include <cmath>
@@ -14,7 +15,7 @@
 namespace eps::kernels {
 namespace {
 
-// What a thread solves one plane after another with: the size, the twiddles, and memory.
+// A `Workspace` holds the size, the twiddles and the memory with which a thread solves its planes.
 template <class Real>
 struct Workspace {
   Workspace(const Tensor& row_twiddles, const Tensor& column_twiddles)
@@ -53,7 +54,7 @@ EPS_INLINE void multiply(
   im = gr * ci + gi * cr;
 }
 
-// hr, hi: the transfer function in the order of the spectrum, W x H.
+// Solves one plane. hr, hi: the transfer function in the order of the spectrum, W x H.
 template <class Real>
 EPS_INLINE void solve_plane(const Real* z,
                             const Real* y,

@@ -1,4 +1,4 @@
-// How the kernels are compiled: once for each of three instruction sets, chosen when the program
+// The compiler builds each kernel for three instruction sets; the program chooses one when it
 // starts.
 #pragma once
 
@@ -9,5 +9,5 @@
 #define EPS_FOR_EACH_CPU
 #endif
 
-// A body that is inlined into, and so compiled for, each clone of its caller.
+// EPS_INLINE marks a body that is inlined into, and so compiled for, each clone of its caller.
 #define EPS_INLINE inline __attribute__((always_inline))

@@ -1,4 +1,4 @@
-// Inpainting: z + m (y - z) / (1 + lambda), one pass.
+// One pass computes the proximal map of inpainting, z + m (y - z) / (1 + lambda).
 #include <ATen/Parallel.h>
 
 #include "eps/math/kernels/dispatch.h"

@@ -1,5 +1,5 @@
-// Average pooling: z + up(y - pool(z)) / (1 + s^2 lambda), each row of blocks read once and still
-// in cache when it is written.
+// One pass computes the proximal map of average pooling, z + up(y - pool(z)) / (1 + s^2 lambda):
+// each row of blocks is read once and still in cache when it is written.
 #include <ATen/Parallel.h>
 
 #include "eps/math/kernels/dispatch.h"
@@ -8,8 +8,8 @@
 namespace eps::kernels {
 namespace {
 
-// One row of `blocks` s x s blocks; S is s when known to the compiler, else 0. sums: blocks * s
-// numbers.
+// Corrects one row of `blocks` s x s blocks; S is s when known to the compiler, else 0. sums:
+// blocks * s numbers.
 template <int64_t S, class Real>
 EPS_INLINE void correct_blocks(const Real* z,
                                const Real* y,

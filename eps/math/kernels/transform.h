@@ -1,8 +1,8 @@
-// The complex Fourier transform of many columns at once, in place, for lengths that are powers
+// The complex Fourier transform runs on many columns at once, in place, for lengths that are powers
 // of 2.
 //
-// Radix 4 with decimation in frequency, on 64-byte vectors. forward() leaves its output in a
-// shuffled order that backward() undoes; neither reorders.
+// The algorithm is radix 4 with decimation in frequency, on 64-byte vectors. forward() leaves its
+// output in a shuffled order that backward() undoes; neither reorders.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@
 
 namespace eps::kernels {
 
-// A 64-byte vector: so many columns are transformed together.
+// A 64-byte `Vector` holds the columns that are transformed together.
 template <class Real>
 struct VectorOf {
   typedef Real type __attribute__((vector_size(64), may_alias));
@@ -24,15 +24,15 @@ using Vector = typename VectorOf<Real>::type;
 template <class Real>
 constexpr int64_t kLanes = 64 / sizeof(Real);
 
-// exp(-2 pi i k/n) for k = 0 ... n - 1, (2, n) in float64: cosines, then minus sines.
+// Returns exp(-2 pi i k/n) for k = 0 ... n - 1, (2, n) in float64: cosines, then minus sines.
 inline Tensor twiddles(int64_t n) {
   const Tensor angle =
       at::arange(n, at::kDouble) * (-2 * std::numbers::pi / static_cast<double>(n));
   return at::stack({angle.cos(), angle.sin()});
 }
 
-// The frequency that stands at each place after forward(): block q of a radix-r stage holds the
-// frequencies q modulo r.
+// Returns the frequency that stands at each place after forward(): block q of a radix-r stage holds
+// the frequencies q modulo r.
 inline std::vector<int64_t> output_order(int64_t n) {
   if (n == 1) return {0};
   const int64_t radix = n % 4 == 0 ? 4 : 2;
@@ -43,8 +43,8 @@ inline std::vector<int64_t> output_order(int64_t n) {
   return order;
 }
 
-// In place on n rows of complex vectors: one stage of decimation in frequency on each block of
-// `length` rows. w: the n cosines and n sines of twiddles(); stride = n / length scales their
+// Takes one stage of decimation in frequency, in place, on each block of `length` of n rows of
+// complex vectors. w: the n cosines and n sines of twiddles(); stride = n / length scales their
 // index.
 template <class Real>
 EPS_INLINE void forward_stage4(
@@ -73,7 +73,7 @@ EPS_INLINE void forward_stage4(
   }
 }
 
-// The inverse of forward_stage4, times 4: conjugate twiddles first, then the butterfly.
+// Inverts forward_stage4, times 4: conjugate twiddles first, then the butterfly.
 template <class Real>
 EPS_INLINE void backward_stage4(
     Vector<Real>* re, Vector<Real>* im, const Real* w, int64_t n, int64_t length) {
@@ -102,7 +102,8 @@ EPS_INLINE void backward_stage4(
   }
 }
 
-// The last stage when n is not a power of 4: pairs of neighbouring rows, the same there and back.
+// Takes the last stage when n is not a power of 4, on pairs of neighbouring rows, the same there
+// and back.
 template <class Real>
 EPS_INLINE void stage2(Vector<Real>* x, int64_t n) {
   for (int64_t i = 0; i < n; i += 2) {
@@ -165,7 +166,7 @@ EPS_INLINE void transpose(const Vector<Real>* in, Vector<Real>* out) {
   for (int64_t i = 0; i < lanes; ++i) out[i] = a[i];
 }
 
-// kLanes columns of a plane as a block of vectors: and back.
+// Copies kLanes columns of a plane to a block of vectors, and back.
 template <class Real>
 EPS_INLINE void load(const Real* plane, int64_t stride, int64_t rows, Vector<Real>* block) {
   for (int64_t i = 0; i < rows; ++i)
@@ -177,7 +178,7 @@ EPS_INLINE void store(const Vector<Real>* block, int64_t stride, int64_t rows, R
     std::memcpy(plane + i * stride, &block[i], sizeof(Vector<Real>));
 }
 
-// A block of `rows` vectors to kLanes rows of a plane of that width: and back.
+// Copies a block of `rows` vectors to kLanes rows of a plane of that width, and back.
 template <class Real>
 EPS_INLINE void store_transposed(const Vector<Real>* block, int64_t rows, Real* plane) {
   constexpr int64_t lanes = kLanes<Real>;
