@@ -1,8 +1,8 @@
 // eps bench: runs an experiment, or goes on with it.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iostream>
-#include <set>
 
 #include "cli/images.h"
 #include "cli/model.h"
@@ -98,10 +98,11 @@ void use_networks(const Options& o,
                   const experiment::Experiment& e,
                   experiment::ExperimentInputs& inputs) {
   std::string first;
-  std::set<std::string> missing;
+  std::vector<std::string> missing;
   for (const experiment::Cell& cell : experiment::cells_of(e, inputs.models)) {
     if (first.empty()) first = cell.model_file;
-    if (cell.model_file.empty()) missing.insert(cell.model);
+    const bool seen = std::find(missing.begin(), missing.end(), cell.model) != missing.end();
+    if (cell.model_file.empty() && !seen) missing.push_back(cell.model);
   }
   const std::string wanted = fmt::format("{}", fmt::join(missing, ", "));
   check(!first.empty(), o.file, ": no network is given; --model NAME=FILE does, for ", wanted);

@@ -154,8 +154,7 @@ TEST(Task, AnOperatorSpecIsATask) {
   EXPECT_EQ(find_task("random_inpainting_30").test, "inpaint_random:missing=0.3");
   EXPECT_EQ(find_task("inpaint_random:missing=0.6").test, "inpaint_random:missing=0.6");
   EXPECT_EQ(error_of([] { find_task("gausian_deblurring"); }),
-            "unknown task \"gausian_deblurring\" (did you mean \"gaussian_deblurring\"?); see eps "
-            "list tasks");
+            "unknown task \"gausian_deblurring\" (did you mean \"gaussian_deblurring\"?)");
 }
 
 TEST(Task, TheImageShapeFollowsFromTheMeasurement) {
