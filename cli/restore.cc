@@ -41,7 +41,7 @@ double parse_noise(const std::string& text) {
 // no average is most likely a mistake.
 void check_served(const RestoreOptions& o, const Checkpoint& model, const Restored& result) {
   const bool spectral = model.preconditioning.kind == Preconditioning::Kind::anisotropic ||
-                        model.input == Input::eps_precision || model.input == Input::pivot_sigma;
+                        model.input.needs_spectrum();
   const Operator& A = result.measurement.problem.A;
   check(!spectral || A->basis() != Basis::none,
         o.model,
@@ -87,12 +87,12 @@ Checkpoint load_posterior_network(const RestoreOptions& o) {
   ModelOptions network = o.network;
   network.path = o.model;
   Checkpoint model = load_any_model(network);
-  check(
-      model.input != Input::prior && !is_bridge(model.input),
-      o.model,
-      model.input == Input::prior ? " is a prior" : " is a bridge",
-      "; restore wants a network trained for the posterior, or use eps run with ",
-      model.input == Input::prior ? "a method for priors" : "the method " + to_string(model.input));
+  check(model.input.conditional() && !model.input.is_bridge(),
+        o.model,
+        !model.input.conditional() ? " is a prior" : " is a bridge",
+        "; restore wants a network trained for the posterior, or use eps run with ",
+        !model.input.conditional() ? "a method for priors"
+                                   : "the method " + method_served_by(model.input));
   const nets::UNetConfig& config = model.network.config();
   check(config.label_dim == 0, o.model, ": wants class labels, which eps run can give");
   check(config.img_channels == 1 || config.img_channels == 3,
@@ -158,7 +158,7 @@ nlohmann::ordered_json report(const RestoreOptions& o,
         {"grey_levels", result.noise.sigma / kGreyLevel},
         {"estimated", result.noise.estimated}}},
       {"model", o.model},
-      {"method", to_string(method_input(model.input))},
+      {"method", method_served_by(model.input)},
       {"samples", o.samples},
       {"steps", o.steps},
       {"seed", o.seed},

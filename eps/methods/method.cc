@@ -70,6 +70,12 @@ MethodChoice choose_method(const std::string& spec, const std::string& task, int
   return {method, given.resolve(fields_for(method, task))};
 }
 
+std::string method_served_by(const NetworkInput& network) {
+  for (const auto& [name, input] : input_presets())
+    if (methods().contains(name) && serves(network, input)) return name;
+  fail("no method is for a network with the input ", to_string(network));
+}
+
 Samples sample_posterior(const MethodChoice& choice,
                          const Denoiser& denoiser,
                          const Problem& problem,
@@ -77,7 +83,7 @@ Samples sample_posterior(const MethodChoice& choice,
                          Rng& rng,
                          const SampleOptions& options) {
   const Method& method = choice.method;
-  check(denoiser.answers(method.input),
+  check(denoiser.input_for(method.input).has_value(),
         "method ",
         method.name,
         ": wants a denoiser for the input ",
@@ -123,7 +129,9 @@ Cost measured_cost(const MethodChoice& choice) {
     Tensor mean(const Query& query) const override {
       return query.x * (1 / (1 + query.sigma.square()));
     }
-    bool answers(Input) const override { return true; }
+    std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
+      return method;
+    }
   };
   const Shape shape{1, 1, 4, 4};
   Rng rng(0);

@@ -13,8 +13,8 @@ namespace eps {
 
 struct Method {
   std::string name;
-  std::string summary;         // one line for `eps list`
-  Input input = Input::prior;  // what its network is shown
+  std::string summary;      // one line for `eps list`
+  NetworkInput input = {};  // what its network sees, or more (serves())
   std::vector<Field> fields;
   // Where a task wants other values than the fields' own: "scale=5,eta=0.5" by its name.
   std::map<std::string, std::string> tasks = {};
@@ -37,6 +37,9 @@ struct MethodChoice {
 MethodChoice choose_method(const std::string& spec,
                            const std::string& task = "",
                            int64_t steps = 0);
+
+// The name of the method that a network with this input is for: eps for eps_precision.
+std::string method_served_by(const NetworkInput& network);
 
 struct Samples {
   Tensor images;  // (N, C, H, W), float64

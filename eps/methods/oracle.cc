@@ -109,8 +109,10 @@ Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
   return Linearisation(part, x, vjp_batch_, cost_);
 }
 
-Tensor Oracle::posterior_mean(Input input, const Tensor& x_t, const Coefficients& c) {
-  return ask(make_query(denoiser_.shown(input), problem_, x_t, c));
+Tensor Oracle::posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c) {
+  const std::optional<NetworkInput> own = denoiser_.input_for(input);
+  check(own.has_value(), "posterior_mean: the denoiser serves no method for ", to_string(input));
+  return ask(make_query(*own, problem_, x_t, c));
 }
 
 }  // namespace eps

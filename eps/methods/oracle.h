@@ -57,8 +57,8 @@ class Oracle {
   // problems in order, M times.
   Tensor denoise(const Tensor& x, const Tensor& sigma);
   Linearisation linearise(const Tensor& x, const Tensor& sigma);
-  // E[x0 | x_t, y] as a network for this input is asked.
-  Tensor posterior_mean(Input input, const Tensor& x_t, const Coefficients& c);
+  // E[x0 | x_t, y] for a method of this input; the query is built as the denoiser wants it.
+  Tensor posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c);
   // For its noise levels.
   const Denoiser& denoiser() const { return denoiser_; }
 

@@ -85,8 +85,10 @@ struct PreconditionedQuery::Part {
   }
 };
 
-PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning, const Query& query)
-    : x_(query.x.to(at::kFloat)), side_(query.side), scale_side_(preconditioning.scale_side) {
+PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
+                                         const Query& query,
+                                         const NetworkInput& input)
+    : x_(query.x.to(at::kFloat)), side_(query.side), input_(input) {
   const Tensor& sigma = query.sigma;
   check(sigma.numel() == 1 || sigma.numel() == x_.size(0),
         "denoise: one sigma or one per image is wanted, got ",
@@ -103,7 +105,7 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
       host_scalar ? at::full({1}, c_.c_noise.item<float>(), x_.options()) : c_.c_noise.flatten();
   if (preconditioning.kind == Preconditioning::Kind::anisotropic)
     make_parts(preconditioning, query);
-  if (preconditioning.show_skip) shown_skip_ = skip();
+  if (input_.has(Channel::skip)) skip_ = skip();
 }
 
 PreconditionedQuery::~PreconditionedQuery() = default;
@@ -143,13 +145,22 @@ Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {
 
 Tensor PreconditionedQuery::input() const {
   const auto c_in = [](const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); };
-  std::vector<Tensor> shown = {parts_.empty() ? x_ * c_.c_in : filter(x_, c_in)};
-  if (side_.defined()) {
-    const Tensor side = side_.to(x_.options());
-    shown.push_back(scale_side_ ? side * c_.c_in : side);
+  std::vector<Tensor> all = {parts_.empty() ? x_ * c_.c_in : filter(x_, c_in)};
+  const int64_t width = side_.defined() ? side_.size(1) : 0;
+  int64_t before = 0;  // channels of the side in front of the skip
+  if (skip_.defined()) {
+    for (auto channel = input_.side.begin(); *channel != Channel::skip; ++channel)
+      before += x_.size(1);
+    if (before > 0) all.push_back(side(0, before));
+    all.push_back(skip_);
   }
-  if (shown_skip_.defined()) shown.push_back(shown_skip_);
-  return shown.size() == 1 ? shown[0] : at::cat(shown, 1);
+  if (before < width) all.push_back(side(before, width));
+  return all.size() == 1 ? all[0] : at::cat(all, 1);
+}
+
+Tensor PreconditionedQuery::side(int64_t begin, int64_t end) const {
+  const Tensor channels = side_.slice(1, begin, end).to(x_.options());
+  return input_.scale_side ? channels * c_.c_in : channels;
 }
 
 Tensor PreconditionedQuery::skip() const {
@@ -159,7 +170,7 @@ Tensor PreconditionedQuery::skip() const {
 
 Tensor PreconditionedQuery::mean(const Tensor& answer) const {
   const auto c_out = [](const Tensor& v, const Tensor& p) { return (v * p / (v + p)).sqrt(); };
-  return (shown_skip_.defined() ? shown_skip_ : skip()) +
+  return (skip_.defined() ? skip_ : skip()) +
          (parts_.empty() ? answer * c_.c_out : filter(answer, c_out));
 }
 
@@ -198,6 +209,7 @@ Tensor power_spectrum(const Tensor& images) {
 
 Tensor denoise(const nets::UNet& network,
                const Preconditioning& preconditioning,
+               const NetworkInput& input,
                const Query& query,
                const Tensor& augment_labels,
                const at::Generator& training) {
@@ -207,7 +219,7 @@ Tensor denoise(const nets::UNet& network,
         config.img_channels,
         " x H x W, got ",
         to_string(query.x.sizes()));
-  const PreconditionedQuery scaling(preconditioning, query);
+  const PreconditionedQuery scaling(preconditioning, query, input);
   const Tensor answer = network.forward(scaling.input(),
                                         scaling.noise_label(),
                                         config.label_dim > 0 ? query.labels : Tensor(),
@@ -224,8 +236,12 @@ Tensor denoise(const nets::UNet& network,
   Query query{x, sigma};
   query.side = conditioning.side;
   query.labels = conditioning.labels;
-  return denoise(
-      network, preconditioning, query, conditioning.augment_labels, conditioning.training);
+  return denoise(network,
+                 preconditioning,
+                 conditioning.input,
+                 query,
+                 conditioning.augment_labels,
+                 conditioning.training);
 }
 
 }  // namespace eps

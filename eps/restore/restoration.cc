@@ -165,11 +165,11 @@ double noise_factor(const Problem& problem, int64_t channels) {
   return grey ? std::sqrt(static_cast<double>(channels)) : 1;
 }
 
-MethodChoice method_for(Input network, double sigma_y, int64_t steps) {
+MethodChoice method_for(const NetworkInput& network, double sigma_y, int64_t steps) {
   // No lower than EDM's own grid, no higher than the method's.
   const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
   return choose_method(
-      fmt::format("{}:sigma_min={:g}", to_string(method_input(network)), last), "", steps);
+      fmt::format("{}:sigma_min={:g}", method_served_by(network), last), "", steps);
 }
 
 std::string misfit_words(double chi2, int64_t measurements, bool estimated) {

@@ -88,7 +88,10 @@ class Shown final : public Denoiser {
     EXPECT_FALSE(query.A);
     return query.x / (1 + query.sigma.square()) + 0.1 * query.side;
   }
-  bool answers(Input input) const override { return input == Input::palette; }
+  std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
+    if (method != NetworkInput::palette) return {};
+    return method;
+  }
 };
 
 TEST(Palette, ShowsTheNetworkTheStateAndTheMeasurement) {
