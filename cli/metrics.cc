@@ -47,8 +47,8 @@ void check_range(const Options& o, const Tensor& images, const std::string& path
 Operator read_operator(const Options& o, const Tensor& like) {
   Rng once(0, like.size(0)), again(1, like.size(0));
   const Operator A = make_operator(o.operator_spec, like, once);
-  const auto drawn = A->parameters(),
-             other = make_operator(o.operator_spec, like, again)->parameters();
+  const auto drawn = A->format().parameters(),
+             other = make_operator(o.operator_spec, like, again)->format().parameters();
   for (const auto& [name, value] : drawn)
     check(at::equal(value, other.at(name)),
           "--operator ",

@@ -43,11 +43,8 @@ void check_served(const RestoreOptions& o, const Checkpoint& model, const Restor
   const bool spectral = model.preconditioning.kind == Preconditioning::Kind::anisotropic ||
                         model.input.needs_spectrum();
   const Operator& A = result.measurement.problem.A;
-  check(!spectral || A->basis() != Basis::none,
-        o.model,
-        ": takes single operators, not ",
-        result.made_by.text);
-  const auto parameters = A->parameters();
+  check(!spectral || A->spectral(), o.model, ": takes single operators, not ", result.made_by.text);
+  const auto parameters = A->format().parameters();
   const auto kernel = parameters.find("kernel");
   if (kernel == parameters.end()) return;
   const double sum = kernel->second[0].sum().item<double>();
@@ -64,7 +61,7 @@ double estimate_noise(const RestoreOptions& o,
   // Few samples will do, as each has many measurements; too few steps would lose some of the noise.
   constexpr int64_t kSamples = 2, kSteps = 16;
   const Tensor& y = problem.y;
-  problem.sigma_y = scalar(robust_noise_level(y, problem.A->measured(at::ones_like(y))));
+  problem.sigma_y = scalar(robust_noise_level(y, problem.A->format().measured(at::ones_like(y))));
   const Range trained = trained_noise(model.provenance);
   check(trained.high > 0, o.model, ": was trained without noise; say the noise with --noise");
   const double factor = noise_factor(problem, model.network.config().img_channels);

@@ -8,16 +8,20 @@ namespace {
 
 // diag f(A'A; sigma^2, sigma_y^2) as an image like x.
 using Diagonal = std::function<Tensor(const Tensor& e, const Tensor& level, const Tensor& noise)>;
-Tensor diagonal(const Problem& problem, const Query& query, const Diagonal& f) {
+Tensor diagonal(const Problem& problem, const Query& query, const char* who, const Diagonal& f) {
   const Tensor& x = query.x;
   std::vector<Tensor> all;
   for (const auto& [A, begin, end] : parts_of(problem.A, x.size(0))) {
     const Tensor own = x.slice(0, begin, end);
     const Tensor level = slice_sample(query.sigma, begin, end).square();
     const Tensor noise = slice_sample(problem.sigma_y, begin, end).square();
-    all.push_back(A->filter_diagonal(own, [&](const Tensor& e) {
-                     return f(e, per_sample(level, e), per_sample(noise, e));
-                   }).expand_as(own));
+    const Spectral& spectral = spectral_of(*A, who);
+    all.push_back(spectral
+                      .diagonal(own,
+                                [&](const Tensor& e) {
+                                  return f(e, per_sample(level, e), per_sample(noise, e));
+                                })
+                      .expand_as(own));
   }
   return at::cat(all);
 }
@@ -26,12 +30,12 @@ Tensor diagonal(const Problem& problem, const Query& query, const Diagonal& f) {
 Tensor side_channel(Channel channel, const Problem& problem, const Query& query) {
   switch (channel) {
     case Channel::y:  // one measurement may stand for all images
-      return problem.A->picture(problem.y).expand_as(query.x);
+      return problem.A->format().picture(problem.y).expand_as(query.x);
     case Channel::deviation:
-      return diagonal(problem, query, pivot_variance).log() / 8;
+      return diagonal(problem, query, "input: the channel deviation", pivot_variance).log() / 8;
     case Channel::precision: {
       const auto known = [](const Tensor& e, const Tensor&, const Tensor& n) { return e / n; };
-      return (diagonal(problem, query, known) / 4).log1p() / 8;
+      return (diagonal(problem, query, "input: the channel precision", known) / 4).log1p() / 8;
     }
     case Channel::skip:
       break;

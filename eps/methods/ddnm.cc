@@ -34,9 +34,7 @@ Tensor ddnm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
         "ddnm: rule=",
         rule,
         " is none of scalar, wiener, singular");
-  check(rule != "singular" || oracle.A().basis() != Basis::none,
-        "ddnm: rule=singular wants an operator whose A'A is diagonal in a fast basis; this one's "
-        "is not");
+  if (rule == "singular") spectral_of(oracle.A(), "ddnm: rule=singular");
   const double eta = options.real("eta", 0, 1);
   const Tensor regularisation = scalar(rule == "wiener" ? options.real("epsilon", 0, 1e6) : 0);
   const DdimConvention convention = ddim_convention(options);

@@ -18,7 +18,7 @@ Tensor indi(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
   const Mean mean = [&](const Tensor& x, const Tensor& sigma) {
     return oracle.posterior_mean(NetworkInput::indi, x, edm().at(sigma));
   };
-  const Tensor x1 = oracle.A().picture(oracle.y()).expand_as(noise);
+  const Tensor x1 = oracle.A().format().picture(oracle.y()).expand_as(noise);
   return cross_bridge(bridge_of(NetworkInput::indi), mean, x1, steps, rng);
 }
 

@@ -1,13 +1,14 @@
 // The registry of methods, and the one way to run them.
 #include "eps/methods/method.h"
 
+#include "eps/base/registered.h"
 #include "eps/operators/factories.h"
 
 namespace eps {
 namespace {
 
-std::map<std::string, Method>& registry() {
-  static std::map<std::string, Method> all;
+Registered<Method>& registry() {
+  static Registered<Method> all("method");
   return all;
 }
 
@@ -41,14 +42,9 @@ Samples draw(const MethodChoice& choice,
 
 }  // namespace
 
-const std::map<std::string, Method>& methods() { return registry(); }
+const std::map<std::string, Method>& methods() { return registry().all(); }
 
-bool register_method(Method method) {
-  const std::string name = method.name;
-  check(
-      registry().emplace(name, std::move(method)).second, "method ", name, " is registered twice");
-  return true;
-}
+bool register_method(Method method) { return registry().add(method); }
 
 MethodChoice choose_method(const std::string& spec, const std::string& task, int64_t steps) {
   Spec given = Spec::parse(spec);
@@ -57,15 +53,12 @@ MethodChoice choose_method(const std::string& spec, const std::string& task, int
     given = given.with("steps", std::to_string(steps));
   }
   const auto found = methods().find(given.name());
-  if (found == methods().end()) {
-    std::vector<std::string> names;
-    for (const auto& [name, method] : methods()) names.push_back(name);
-    fail("unknown method \"",
-         given.name(),
-         "\"",
-         suggestion(given.name(), names),
-         "; see eps list methods");
-  }
+  check(found != methods().end(),
+        "unknown method \"",
+        given.name(),
+        "\"",
+        suggestion(given.name(), names_of(methods())),
+        "; see eps list methods");
   const Method& method = found->second;
   return {method, given.resolve(fields_for(method, task))};
 }
@@ -106,7 +99,7 @@ Samples sample_posterior(const MethodChoice& choice,
           to_string(shape));
   };
   one_or_each("measurements", problem.y.size(0));
-  one_or_each("operators", problem.A->batch());
+  one_or_each("operators", problem.A->format().batch());
   one_or_each("noise levels sigma_y", problem.sigma_y.numel());
   if (problem.labels.defined()) one_or_each("labels", problem.labels.size(0));
   const Tensor allowed = at::logical_and(problem.sigma_y >= 0, at::isfinite(problem.sigma_y));

@@ -23,9 +23,9 @@ struct Method {
   std::function<Tensor(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng)> sample;
 };
 
-// Every registered method, by name.
+// Every registered method, by name; an Error if two of them have one name.
 const std::map<std::string, Method>& methods();
-bool register_method(Method method);
+bool register_method(Method method);  // false if the name is taken
 
 // A method with its options: "dps", or "dps:scale=3,steps=100". Values that are not given are those
 // for the task, if it has any, and the method's own otherwise. steps > 0 stands for its field

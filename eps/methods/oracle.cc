@@ -3,8 +3,6 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
-#include "eps/operators/partition.h"
-
 namespace eps {
 namespace {
 
@@ -23,17 +21,8 @@ class CountingOperator final : public LinearOperator {
     cost_.solves += z.size(0);
     return counted_->proximal(z, y, lambda);
   }
-  Basis basis() const override { return counted_->basis(); }
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    return counted_->filter(x, f);
-  }
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
-    return counted_->filter_diagonal(like, f);
-  }
-  Tensor picture(const Tensor& y) const override { return counted_->picture(y); }
-  Tensor measured(const Tensor& y) const override { return counted_->measured(y); }
-  std::map<std::string, Tensor> parameters() const override { return counted_->parameters(); }
-  int64_t batch() const override { return counted_->batch(); }
+  const Spectral* spectral() const override { return counted_->spectral(); }
+  const MeasurementFormat& format() const override { return counted_->format(); }
 
  private:
   const Operator counted_;

@@ -17,7 +17,8 @@ Tensor zero_shot_pivot(Oracle& oracle, const Spec& options, const Tensor& noise,
 // and then exact. Elsewhere no one level is right, and a lower one would leave noise in the image.
 Tensor largest_sigma(const Oracle& oracle, const Tensor& x, const Tensor& sigma) {
   const Tensor level = sigma.square(), noise = oracle.sigma_y().square();
-  const Tensor variance = oracle.A().filter_diagonal(x, [&](const Tensor& e) {
+  const Spectral& spectral = spectral_of(oracle.A(), "equivalent_time:");
+  const Tensor variance = spectral.diagonal(x, [&](const Tensor& e) {
     return pivot_variance(e, per_sample(level, e), per_sample(noise, e));
   });
   // Without any noise left there is still nothing to denoise below this.
@@ -26,9 +27,7 @@ Tensor largest_sigma(const Oracle& oracle, const Tensor& x, const Tensor& sigma)
 
 // At the noise level that stands for all of Sigma_star (App. A, Equivalent-Time and GLASS Limit).
 Tensor equivalent_time(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  check(oracle.A().basis() != Basis::none,
-        "equivalent_time: wants an operator whose A'A is diagonal in a fast basis; this one's is "
-        "not");
+  spectral_of(oracle.A(), "equivalent_time:");
   const Estimate estimate = [&](const Tensor& x, const Tensor& sigma) {
     return oracle.denoise(pivot(oracle.problem(), x, edm().at(sigma)),
                           largest_sigma(oracle, x, sigma));

@@ -83,7 +83,9 @@ class PreconditionedQuery {
   Tensor skip() const;
   Tensor side(int64_t begin, int64_t end) const;  // of these channels, as the network sees them
 
-  Tensor x_, side_;
+  Tensor x_;
+  Operator A_;  // keeps the spectra that the parts point to
+  Tensor side_;
   NetworkInput input_;
   Tensor skip_;                    // c_skip x, if the network sees it
   PreconditioningCoefficients c_;  // (N or 1, 1, 1, 1), or 0-dimensional on the CPU

@@ -134,9 +134,10 @@ TrainingBatch BatchSource::finish(Drawn& drawn,
   const Tensor n = drawn.rng.normal(x0.sizes().vec(), x0.options());
   const Problem problem = pose(drawn, first);
   const NetworkInput& input = options_.input;
-  const Tensor x_t = input.is_bridge()
-                         ? on_bridge(bridge_of(input), x0, problem.A->picture(problem.y), sigma, n)
-                         : x0 + sigma * n;
+  const Tensor x_t =
+      input.is_bridge()
+          ? on_bridge(bridge_of(input), x0, problem.A->format().picture(problem.y), sigma, n)
+          : x0 + sigma * n;
   return {make_query(input, problem, x_t, edm().at(sigma)), x0};
 }
 

@@ -16,7 +16,7 @@ Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t ima
   const auto options = posed.x0.options().dtype(at::kDouble);
   const bool measured = model.input.conditional();
   const Tensor picture =
-      measured ? posed.problem.A->picture(posed.problem.y).to(options) : Tensor();
+      measured ? posed.problem.A->format().picture(posed.problem.y).to(options) : Tensor();
   const auto draw = [&](uint64_t seed, int64_t steps) {
     Rng rng(seed, images);
     if (model.input.is_bridge())

@@ -102,7 +102,7 @@ TEST(Palette, ShowsTheNetworkTheStateAndTheMeasurement) {
     const Tensor noise = bed.rows(shadow.normal(bed.shape));
     const Samples samples = sample_posterior(
         choose_method("palette" + kTwoSteps), Shown(), bed.problem, bed.shape, rng);
-    const Tensor side = bed.rows(bed.problem.A->picture(bed.problem.y));
+    const Tensor side = bed.rows(bed.problem.A->format().picture(bed.problem.y));
     expect_close(bed.rows(samples.images), two_steps(noise, [&](const Tensor& x, double s) {
                    return x / (1 + s * s) + 0.1 * side;
                  }));

@@ -33,7 +33,7 @@ TEST(BridgeTraining, BatchesLieOnTheBridge) {
     const TrainingBatch batch = source.draw(0, n);
     const BatchSource::Posed posed = source.pose(0, n);
     ASSERT_TRUE(identical(posed.x0, batch.x0));
-    const Tensor x1 = posed.problem.A->picture(posed.problem.y);
+    const Tensor x1 = posed.problem.A->format().picture(posed.problem.y);
     const Tensor sigma = batch.query.sigma, w = bridge.weight(sigma);
     const Tensor residual = batch.query.x - (1 - w) * batch.x0 - w * x1;
     if (input == NetworkInput::indi) {
@@ -110,7 +110,7 @@ TEST(BridgeTraining, PreviewsCrossTheBridge) {
       return grid.narrow(1, padding + i * (kSide + padding), kSide).narrow(2, padding, kSide);
     };
     const BatchSource::Posed posed = source.pose(0, 2);
-    const Tensor x1 = posed.problem.A->picture(posed.problem.y);
+    const Tensor x1 = posed.problem.A->format().picture(posed.problem.y);
     const Tensor answer = denoise(model.network,
                                   model.preconditioning,
                                   x1,
