@@ -69,7 +69,7 @@ void run(int64_t batch, const std::string& precision, int64_t steps) {
     const training::TrainingBatch drawn = source.draw(0, batch);
     row("scaling and target" + name, [&] {
       const c10::NoGradGuard no_grad;
-      const PreconditionedQuery scaling(rule, drawn.query);
+      const PreconditionedQuery scaling(rule, drawn.query, start.input);
       scaling.input();
       scaling.target(drawn.x0);
     });
@@ -78,7 +78,7 @@ void run(int64_t batch, const std::string& precision, int64_t steps) {
     const Tensor parameters = network.flatten();
     network.compute_in(trainer_options(config).precision);
     network.requires_grad(true);
-    const PreconditionedQuery scaling(rule, drawn.query);
+    const PreconditionedQuery scaling(rule, drawn.query, start.input);
     const Tensor input = scaling.input();
     const auto forward = [&] { return network.forward(input, scaling.noise_label()); };
     row("network forward", [&] { forward(); });

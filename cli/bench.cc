@@ -88,7 +88,7 @@ void use_exact_prior(const Options& o,
   const ExactData exact = draw_exact_data(e.data, e.images);
   inputs.images.x0 = exact.images;
   inputs.bounded = false;
-  inputs.load = [exact](const std::string&, Input, const std::string&) {
+  inputs.load = [exact](const std::string&, const NetworkInput&, const std::string&) {
     return experiment::LoadedDenoiser{exact.denoiser};
   };
 }
@@ -120,7 +120,7 @@ void use_networks(const Options& o,
   inputs.images = {data.images, labels_for(o.labels, model, data)};
   inputs.arithmetic = o.dtype == "auto" ? "" : o.dtype;
   inputs.load = [device = inputs.device, dtype = o.dtype](
-                    const std::string& file, Input input, const std::string& method) {
+                    const std::string& file, const NetworkInput& input, const std::string& method) {
     const Checkpoint network =
         load_model({file, device.str(), dtype}, input, "the method " + method);
     return experiment::LoadedDenoiser{std::make_shared<NetworkDenoiser>(network),

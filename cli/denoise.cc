@@ -68,7 +68,7 @@ void run(const Options& o) {
                               model.preconditioning,
                               rows(x).to(at::kFloat),
                               own_sigma,
-                              {.labels = rows(labels)})
+                              {.labels = rows(labels), .input = model.input})
                           .cpu());
     progress.advance(end - begin);
   }

@@ -84,7 +84,7 @@ std::string summary_of_model(const std::string& path) {
   int64_t parameters = 0;
   for (const auto& [name, tensor] : model.network.parameters()) parameters += tensor.numel();
   std::string text = fmt::format("input {}, {} x {} x {}, {:.3g} million parameters",
-                                 to_string(model.input),
+                                 to_string(model.input.without(Channel::skip)),
                                  network.img_channels,
                                  network.img_resolution,
                                  network.img_resolution,

@@ -96,17 +96,19 @@ Checkpoint load_any_model(const ModelOptions& options) {
   return model;
 }
 
-Checkpoint load_model(const ModelOptions& options, Input wanted, const std::string& asker) {
+Checkpoint load_model(const ModelOptions& options,
+                      const NetworkInput& wanted,
+                      const std::string& asker) {
   Checkpoint model = load_any_model(options);
-  check(method_input(model.input) == wanted,
+  check(serves(model.input, wanted),
         options.path,
         ": a network for the input ",
-        to_string(model.input),
+        to_string(model.input.without(Channel::skip)),
         "; ",
         asker,
         " wants one for the input ",
         to_string(wanted),
-        wanted == Input::prior ? "" : " (eps train --input " + to_string(wanted) + ")");
+        wanted == NetworkInput::prior ? "" : " (eps train --input " + to_string(wanted) + ")");
   return model;
 }
 
@@ -126,8 +128,11 @@ Mean network_mean(const Checkpoint& model,
                   const std::function<void()>& on_call) {
   return [&model, labels, on_call](const Tensor& x, const Tensor& sigma) {
     if (on_call) on_call();
-    return denoise(
-        model.network, model.preconditioning, x.to(at::kFloat), sigma, {.labels = labels});
+    return denoise(model.network,
+                   model.preconditioning,
+                   x.to(at::kFloat),
+                   sigma,
+                   {.labels = labels, .input = model.input});
   };
 }
 

@@ -24,7 +24,7 @@ void add_device_options(CLI::App& verb, ModelOptions& options);
 Checkpoint load_any_model(const ModelOptions& options);
 // A network for another input is an Error; `asker` is what wants it.
 Checkpoint load_model(const ModelOptions& options,
-                      Input wanted = Input::prior,
+                      const NetworkInput& wanted = NetworkInput::prior,
                       const std::string& asker = "this verb");
 
 // "3", "0,5,2" or "labels.npy" as one-hot (N, label_dim) for `count` images, one label serving all.

@@ -93,7 +93,7 @@ Shape image_shape(const Options& o, Tensor& y) {
 }
 
 void save_parameters(const Options& o, const LinearOperator& A) {
-  const auto parameters = A.parameters();
+  const auto parameters = A.format().parameters();
   check(!parameters.empty(), o.spec, ": nothing was drawn, so there is nothing for --save");
   check(parameters.size() == 1,
         o.spec,

@@ -12,7 +12,7 @@ namespace eps::cli {
 namespace {
 
 Tensor measurement_picture(const RestorationResult& r) {
-  return r.measurement.problem.A->picture(r.measurement.problem.y)[0].to(at::kCPU);
+  return r.measurement.problem.A->format().picture(r.measurement.problem.y)[0].to(at::kCPU);
 }
 
 // Black is certain, white the most uncertain pixel.
@@ -83,7 +83,7 @@ void write_restored(const std::string& folder, const RestorationResult& result) 
     picture("high", r.high);
     array("interval", at::stack({r.low, r.high}));
   }
-  for (const auto& [name, value] : result.measurement.problem.A->parameters())
+  for (const auto& [name, value] : result.measurement.problem.A->format().parameters())
     array(name, value[0]);
   write_png(path("sheet.png"), sheet({{"", result}}));
   write_file_atomically(path("restore.json"), to_json(result.report));

@@ -44,7 +44,7 @@ struct Results {
 
 // One for each image, also where one serves all.
 void add_parameters(const Problem& problem, std::map<std::string, std::vector<Tensor>>& all) {
-  for (const auto& [name, value] : problem.A->parameters()) {
+  for (const auto& [name, value] : problem.A->format().parameters()) {
     Shape shape = value.sizes().vec();
     shape[0] = problem.y.size(0);
     all[name].push_back(value.expand(shape).to(at::kCPU));
@@ -64,7 +64,7 @@ Results restore_images(const Options& o, const MethodChoice& choice, const Check
   std::map<std::string, std::vector<Tensor>> parameters;
   for (const Problem& problem : pose(trial, images, device)) {
     measurements.push_back(problem.y.to(at::kCPU, at::kFloat));
-    pictures.push_back(problem.A->picture(problem.y).to(at::kCPU, at::kFloat));
+    pictures.push_back(problem.A->format().picture(problem.y).to(at::kCPU, at::kFloat));
     add_parameters(problem, parameters);
   }
   results.measurement = at::cat(measurements);

@@ -16,8 +16,8 @@ inline void write_small_eps(const std::string& path, const Provenance& trained) 
   const c10::NoGradGuard no_gradients;
   nets::UNetConfig wide = small_ncsnpp();
   wide.in_channels = 2 * wide.img_channels;
-  write_checkpoint(path,
-                   {.network = wave_network(wide), .input = Input::eps, .provenance = trained});
+  write_checkpoint(
+      path, {.network = wave_network(wide), .input = NetworkInput::eps, .provenance = trained});
 }
 
 }  // namespace eps

@@ -66,6 +66,19 @@ Rng Rng::on_device(at::Device device, uint64_t seed, std::vector<uint64_t> image
   return rng;
 }
 
+Rng Rng::slice(int64_t begin, int64_t end) const {
+  check(0 <= begin && begin < end && end <= images(),
+        "Rng: no images ",
+        begin,
+        " to ",
+        end,
+        " of ",
+        images());
+  Rng part = *this;
+  part.images_ = {images_.begin() + begin, images_.begin() + end};
+  return part;
+}
+
 Tensor Rng::normal(const Shape& shape, const at::TensorOptions& options) {
   return draw(shape, options, true);
 }

@@ -30,6 +30,10 @@ class Rng {
   Tensor normal(const Shape& shape, const at::TensorOptions& options = at::kDouble);
   Tensor uniform(const Shape& shape, const at::TensorOptions& options = at::kDouble);
 
+  // The streams of the images [begin, end), at the draw where this generator stands. What they give
+  // is what this generator would have given those images; on a device they share its one stream.
+  Rng slice(int64_t begin, int64_t end) const;
+
   int64_t images() const { return static_cast<int64_t>(images_.size()); }
 
  private:

@@ -35,11 +35,10 @@ Bridge i2sb() {
 
 }  // namespace
 
-const Bridge& bridge_of(Input input) {
-  static const std::map<Input, Bridge> bridges = {{Input::indi, indi()}, {Input::i2sb, i2sb()}};
-  const auto found = bridges.find(input);
-  check(found != bridges.end(), "bridge: the input ", to_string(input), " has none");
-  return found->second;
+const Bridge& bridge_of(const NetworkInput& input) {
+  static const Bridge of_indi = indi(), of_i2sb = i2sb();
+  check(input.is_bridge(), "bridge: the input ", to_string(input), " has none");
+  return input.geometry == Geometry::indi ? of_indi : of_i2sb;
 }
 
 Tensor on_bridge(const Bridge& bridge,

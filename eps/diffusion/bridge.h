@@ -29,7 +29,7 @@ struct Bridge {
 //       square of a line from 0.01 towards sqrt(3e-4) for the first half of 1000 steps, mirrored
 //       for the second; S is about 0.14.
 // Other inputs have none.
-const Bridge& bridge_of(Input input);
+const Bridge& bridge_of(const NetworkInput& input);
 
 // x_t for sigma a per-sample scalar and n of the shape of x0.
 Tensor on_bridge(

@@ -5,6 +5,11 @@
 
 namespace eps {
 
+std::optional<NetworkInput> Denoiser::input_for(const NetworkInput& method) const {
+  if (method.geometry != Geometry::pivot && method != NetworkInput::prior) return {};
+  return method;
+}
+
 Tensor noise_levels(const Denoiser& denoiser, GridOptions options) {
   options.sigma_min = std::max(options.sigma_min, denoiser.sigma_min());
   options.sigma_max = std::min(options.sigma_max, denoiser.sigma_max());
@@ -20,7 +25,7 @@ Mean prior_mean(const Denoiser& denoiser, const Schedule& schedule) {
 Mean posterior_mean(const Denoiser& denoiser,
                     const Problem& problem,
                     const Schedule& schedule,
-                    Input input) {
+                    const NetworkInput& input) {
   return [&denoiser, &schedule, problem, input](const Tensor& x_t, const Tensor& t) {
     return denoiser.mean(make_query(input, problem, x_t, schedule.at(t)));
   };

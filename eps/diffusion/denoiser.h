@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 
 #include "eps/diffusion/query.h"
 
@@ -11,11 +12,10 @@ class Denoiser {
  public:
   virtual ~Denoiser() = default;
   virtual Tensor mean(const Query& query) const = 0;  // E[x0 | query]
-  // Whether it can answer the queries that make_query() makes for this input. An exact prior needs
-  // the operator in the query, which palette's has not.
-  virtual bool answers(Input input) const { return input == Input::prior || uses_pivot(input); }
-  // What it is to be shown by a method for this input, which may be more (method_input()).
-  virtual Input shown(Input input) const { return input; }
+  // Returns the input that make_query() is to build this denoiser's queries with for a method of
+  // this input, or none where the denoiser cannot serve such a method. An exact prior needs the
+  // operator in the query, which palette's has not.
+  virtual std::optional<NetworkInput> input_for(const NetworkInput& method) const;
   // The noise levels it knows lie between these.
   virtual double sigma_min() const { return 0; }
   virtual double sigma_max() const { return std::numeric_limits<double>::infinity(); }
@@ -32,6 +32,6 @@ Mean prior_mean(const Denoiser& denoiser, const Schedule& schedule);
 Mean posterior_mean(const Denoiser& denoiser,
                     const Problem& problem,
                     const Schedule& schedule,
-                    Input input = Input::pivot);
+                    const NetworkInput& input = NetworkInput::pivot);
 
 }  // namespace eps

@@ -26,11 +26,12 @@ Tensor pivot_covariance(const LinearOperator& A,
                         const Tensor& v) {
   // Woodbury: sigma^2 (I - A'(AA' + lambda I)^{-1} A). It cancels along measured directions, where
   // the filter does not (but for blur_pool's), so that is preferred.
-  if (A.basis() == Basis::none) {
+  const Spectral* spectral = A.spectral();
+  if (!spectral) {
     const Tensor lambda = (sigma_y / sigma).square();
     return per_sample(sigma.square(), v) * (v - A.ridge(A.apply(v), lambda));
   }
-  return A.filter(v, [&](const Tensor& e) {
+  return spectral->filter(v, [&](const Tensor& e) {
     return pivot_variance(e, per_sample(sigma.square(), e), per_sample(sigma_y.square(), e));
   });
 }

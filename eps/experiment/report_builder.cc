@@ -65,7 +65,7 @@ class Sheets {
             .front();
     Columns columns;
     columns.add("truth", few_.x0);
-    columns.add("measurement", problem.A->picture(problem.y).expand_as(few_.x0));
+    columns.add("measurement", problem.A->format().picture(problem.y).expand_as(few_.x0));
     return columns;
   }
   // Rows of the task that have pictures.

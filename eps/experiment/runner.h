@@ -26,7 +26,8 @@ struct ExperimentInputs {
   bool bounded = true;  // whether they are images, in [-1, 1]: samples are clipped to it
   std::map<std::string, std::vector<std::string>> models = {};  // files by name
   // The network of a file, for a method that shows it this input.
-  std::function<LoadedDenoiser(const std::string& file, Input input, const std::string& method)>
+  std::function<LoadedDenoiser(
+      const std::string& file, const NetworkInput& input, const std::string& method)>
       load;
   MetricNetworks judges = {};
   at::Device device = at::kCPU;

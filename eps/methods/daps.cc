@@ -73,9 +73,10 @@ Tensor langevin_law(const Target& t, const Tensor& x0hat, int64_t steps, Rng& rn
   };
   const Tensor constant = t.back_projection / t.tau_squared + x0hat / t.sigma_squared;
   const Tensor noise = rng.normal(x0hat.sizes().vec(), x0hat.options());
-  return t.A.filter(x0hat, contraction) + t.A.filter(constant, [&](const Tensor& e) {
+  const Spectral& spectral = spectral_of(t.A, "daps: chain=law");
+  return spectral.filter(x0hat, contraction) + spectral.filter(constant, [&](const Tensor& e) {
     return (1 - contraction(e)) / curvature(e);
-  }) + t.A.filter(noise, [&](const Tensor& e) {
+  }) + spectral.filter(noise, [&](const Tensor& e) {
     // The variance is 2 eta (1 + b^2 + ... + b^(2 steps - 2)).
     const Tensor h = curvature(e), eta = per_sample(t.eta, e);
     return (2 * (1 - contraction(e).square()) / (h * (2 - eta * h))).sqrt();
@@ -87,9 +88,7 @@ Tensor daps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
   const double limit = options.real("limit"), tau = options.real("tau");
   const int64_t mcmc_steps = options.integer("mcmc_steps");
   const std::string chain = options.text("chain");
-  check(chain == "steps" || oracle.A().basis() != Basis::none,
-        "daps: chain=law wants an operator whose A'A is diagonal in a fast basis; this one's is "
-        "not");
+  if (chain == "law") spectral_of(oracle.A(), "daps: chain=law");
   const Tensor tau_squared = (tau > 0 ? scalar(tau) : oracle.sigma_y()).square();
   check((tau_squared > 0).all().item<bool>(), "daps: wants tau > 0 where sigma_y is 0");
   const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));

@@ -31,9 +31,7 @@ namespace {
 
 Tensor ddnm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   const std::string rule = options.text("rule");
-  check(rule != "singular" || oracle.A().basis() != Basis::none,
-        "ddnm: rule=singular wants an operator whose A'A is diagonal in a fast basis; this one's "
-        "is not");
+  if (rule == "singular") spectral_of(oracle.A(), "ddnm: rule=singular");
   const double eta = options.real("eta");
   const Tensor regularisation = scalar(rule == "wiener" ? options.real("epsilon") : 0);
   const DdimConvention convention = ddim_convention(options);

@@ -12,8 +12,7 @@ namespace eps {
 namespace {
 
 Tensor ddrm(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  check(oracle.A().basis() != Basis::none,
-        "ddrm: wants an operator whose A'A is diagonal in a fast basis; this one's is not");
+  spectral_of(oracle.A(), "ddrm:");
   const double eta = options.real("eta"), eta_b = options.real("eta_b");
   const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   // The first state is the step with fresh noise from a prior without knowledge, D = 0.

@@ -35,7 +35,7 @@ GridOptions grid_options(const Spec& options) {
 }
 
 Tensor residual(const Oracle& oracle, const Tensor& x) {
-  return oracle.A().measured(oracle.y() - oracle.A().apply(x));
+  return oracle.A().format().measured(oracle.y() - oracle.A().apply(x));
 }
 
 Tensor per_image_norm(const Tensor& a) { return batch_dot(a, a).sqrt().clamp_min(1e-12); }

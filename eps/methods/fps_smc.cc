@@ -96,7 +96,7 @@ class Filter {
     };
     const Tensor target = per_particle(images(), without_noise, x);
     const auto missed = [&](const Tensor& wanted, const Tensor& one) {
-      return A_.measured(wanted - A_.apply(one));
+      return A_.format().measured(wanted - A_.apply(one));
     };
     const Tensor r = per_particle(images(), missed, target, m);
     const bool last = next.item<double>() == 0;
@@ -122,7 +122,7 @@ class Filter {
     const Tensor n = A_.apply(rng_.normal(noise_.sizes().vec(), noise_.options()));
     if (!settings_.diffused) return n;
     const Tensor n2 = rng_.normal(n.sizes().vec(), n.options());
-    return n + A_.measured(per_sample(oracle_.sigma_y() / settings_.data_std, n2) * n2);
+    return n + A_.format().measured(per_sample(oracle_.sigma_y() / settings_.data_std, n2) * n2);
   }
 
   // Moves a draw from N(m, variance I) so that it becomes a draw given a measurement as well, that

@@ -24,16 +24,16 @@ Tensor i2sb(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
   const int64_t steps = options.integer("steps");
   const bool noisy = !options.flag("ode");
   const Mean mean = [&](const Tensor& x, const Tensor& sigma) {
-    return oracle.posterior_mean(Input::i2sb, x, edm().at(sigma));
+    return oracle.posterior_mean(NetworkInput::i2sb, x, edm().at(sigma));
   };
-  const Tensor x1 = oracle.A().picture(oracle.y()).expand_as(noise);
-  return cross_bridge(bridge_of(Input::i2sb), mean, x1, steps, rng, noisy);
+  const Tensor x1 = oracle.A().format().picture(oracle.y()).expand_as(noise);
+  return cross_bridge(bridge_of(NetworkInput::i2sb), mean, x1, steps, rng, noisy);
 }
 
 EPS_METHOD({.name = "i2sb",
             .summary = "from picture(y) to the image along a Brownian bridge; a network of its own "
                        "(Liu et al. 2023)",
-            .input = Input::i2sb,
+            .input = NetworkInput::i2sb,
             .fields = {Field::integer(
                            "steps", "100", at_least(1), "equal steps of t; 1: the posterior mean"),
                        Field::flag("ode", "0", "1: without noise (OT-ODE)")},

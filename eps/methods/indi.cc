@@ -16,16 +16,16 @@ namespace {
 Tensor indi(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   const int64_t steps = options.integer("steps");
   const Mean mean = [&](const Tensor& x, const Tensor& sigma) {
-    return oracle.posterior_mean(Input::indi, x, edm().at(sigma));
+    return oracle.posterior_mean(NetworkInput::indi, x, edm().at(sigma));
   };
-  const Tensor x1 = oracle.A().picture(oracle.y()).expand_as(noise);
-  return cross_bridge(bridge_of(Input::indi), mean, x1, steps, rng);
+  const Tensor x1 = oracle.A().format().picture(oracle.y()).expand_as(noise);
+  return cross_bridge(bridge_of(NetworkInput::indi), mean, x1, steps, rng);
 }
 
 EPS_METHOD({.name = "indi",
             .summary = "from picture(y) to the image in small steps, without noise; a network of "
                        "its own (Delbracio and Milanfar 2023)",
-            .input = Input::indi,
+            .input = NetworkInput::indi,
             .fields = {Field::integer(
                 "steps", "20", at_least(1), "equal steps of t; 1: the posterior mean")},
             .sample = indi});

@@ -1,13 +1,14 @@
 // The registry holds all methods, and sample_posterior() is the one way to run them.
 #include "eps/methods/method.h"
 
+#include "eps/base/registered.h"
 #include "eps/operators/factories.h"
 
 namespace eps {
 namespace {
 
-std::map<std::string, Method>& registry() {
-  static std::map<std::string, Method> all;
+Registered<Method>& registry() {
+  static Registered<Method> all("method");
   return all;
 }
 
@@ -41,14 +42,9 @@ Samples draw(const MethodChoice& choice,
 
 }  // namespace
 
-const std::map<std::string, Method>& methods() { return registry(); }
+const std::map<std::string, Method>& methods() { return registry().all(); }
 
-bool register_method(Method method) {
-  const std::string name = method.name;
-  check(
-      registry().emplace(name, std::move(method)).second, "method ", name, " is registered twice");
-  return true;
-}
+bool register_method(Method method) { return registry().add(method); }
 
 MethodChoice choose_method(const std::string& spec, const std::string& task, int64_t steps) {
   Spec given = Spec::parse(spec);
@@ -57,13 +53,15 @@ MethodChoice choose_method(const std::string& spec, const std::string& task, int
     given = given.with("steps", steps);
   }
   const auto found = methods().find(given.name());
-  if (found == methods().end()) {
-    std::vector<std::string> names;
-    for (const auto& [name, method] : methods()) names.push_back(name);
-    throw UnknownName("method", given.name(), names);
-  }
+  if (found == methods().end()) throw UnknownName("method", given.name(), names_of(methods()));
   const Method& method = found->second;
   return {method, given.resolve(fields_for(method, task))};
+}
+
+std::string method_served_by(const NetworkInput& network) {
+  for (const auto& [name, input] : input_presets())
+    if (methods().contains(name) && serves(network, input)) return name;
+  fail("no method is for a network with the input ", to_string(network));
 }
 
 Samples sample_posterior(const MethodChoice& choice,
@@ -73,7 +71,7 @@ Samples sample_posterior(const MethodChoice& choice,
                          Rng& rng,
                          const SampleOptions& options) {
   const Method& method = choice.method;
-  check(denoiser.answers(method.input),
+  check(denoiser.input_for(method.input).has_value(),
         "method ",
         method.name,
         ": wants a denoiser for the input ",
@@ -96,7 +94,7 @@ Samples sample_posterior(const MethodChoice& choice,
           to_string(shape));
   };
   one_or_each("measurements", problem.y.size(0));
-  one_or_each("operators", problem.A->batch());
+  one_or_each("operators", problem.A->format().batch());
   one_or_each("noise levels sigma_y", problem.sigma_y.numel());
   if (problem.labels.defined()) one_or_each("labels", problem.labels.size(0));
   const Tensor allowed = at::logical_and(problem.sigma_y >= 0, at::isfinite(problem.sigma_y));
@@ -119,7 +117,9 @@ Cost measured_cost(const MethodChoice& choice) {
     Tensor mean(const Query& query) const override {
       return query.x * (1 / (1 + query.sigma.square()));
     }
-    bool answers(Input) const override { return true; }
+    std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
+      return method;
+    }
   };
   const Shape shape{1, 1, 4, 4};
   Rng rng(0);

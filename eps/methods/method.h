@@ -13,8 +13,8 @@ namespace eps {
 
 struct Method {
   std::string name;
-  std::string summary;         // one line for `eps list`
-  Input input = Input::prior;  // of its network
+  std::string summary;      // one line for `eps list`
+  NetworkInput input = {};  // the least that its network sees (serves())
   std::vector<Field> fields;
   // Tasks may replace the fields' defaults: "scale=5,eta=0.5" by the name of the task.
   std::map<std::string, std::string> tasks = {};
@@ -23,9 +23,9 @@ struct Method {
   std::function<Tensor(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng)> sample;
 };
 
-// Returns every registered method, by name.
+// Returns every registered method, by name. Two methods of one name are an Error.
 const std::map<std::string, Method>& methods();
-bool register_method(Method method);
+bool register_method(Method method);  // false if the name is taken
 
 // A `MethodChoice` holds a method and its options: "dps", or "dps:scale=3,steps=100". Values that
 // are not given are those for the task, if the method has any, and the method's own otherwise.
@@ -44,6 +44,9 @@ struct MethodChoice {
 MethodChoice choose_method(const std::string& spec,
                            const std::string& task = "",
                            int64_t steps = 0);
+
+// The name of the method that a network with this input is for: eps for eps_precision.
+std::string method_served_by(const NetworkInput& network);
 
 struct Samples {
   Tensor images;  // (N, C, H, W), float64

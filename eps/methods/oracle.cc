@@ -3,8 +3,6 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
-#include "eps/operators/partition.h"
-
 namespace eps {
 namespace {
 
@@ -23,17 +21,8 @@ class CountingOperator final : public LinearOperator {
     cost_.solves += z.size(0);
     return counted_->proximal(z, y, lambda);
   }
-  Basis basis() const override { return counted_->basis(); }
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    return counted_->filter(x, f);
-  }
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
-    return counted_->filter_diagonal(like, f);
-  }
-  Tensor picture(const Tensor& y) const override { return counted_->picture(y); }
-  Tensor measured(const Tensor& y) const override { return counted_->measured(y); }
-  std::map<std::string, Tensor> parameters() const override { return counted_->parameters(); }
-  int64_t batch() const override { return counted_->batch(); }
+  const Spectral* spectral() const override { return counted_->spectral(); }
+  const MeasurementFormat& format() const override { return counted_->format(); }
 
  private:
   const Operator counted_;
@@ -109,8 +98,10 @@ Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
   return Linearisation(part, x, vjp_batch_, cost_);
 }
 
-Tensor Oracle::posterior_mean(Input input, const Tensor& x_t, const Coefficients& c) {
-  return ask(make_query(denoiser_.shown(input), problem_, x_t, c));
+Tensor Oracle::posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c) {
+  const std::optional<NetworkInput> own = denoiser_.input_for(input);
+  check(own.has_value(), "posterior_mean: the denoiser serves no method for ", to_string(input));
+  return ask(make_query(*own, problem_, x_t, c));
 }
 
 }  // namespace eps

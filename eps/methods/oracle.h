@@ -57,8 +57,8 @@ class Oracle {
   // all problems in order, M times.
   Tensor denoise(const Tensor& x, const Tensor& sigma);
   Linearisation linearise(const Tensor& x, const Tensor& sigma);
-  // Returns E[x0 | x_t, y] by a network for this input.
-  Tensor posterior_mean(Input input, const Tensor& x_t, const Coefficients& c);
+  // Returns E[x0 | x_t, y] for a method of this input, from a query with the denoiser's own input.
+  Tensor posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c);
   // Returns the denoiser, for its noise levels.
   const Denoiser& denoiser() const { return denoiser_; }
 

@@ -13,7 +13,7 @@
 namespace eps {
 namespace {
 
-Method trained(const char* name, Input input, const char* summary) {
+Method trained(const char* name, const NetworkInput& input, const char* summary) {
   return {.name = name,
           .summary = summary,
           .input = input,
@@ -29,12 +29,16 @@ Method trained(const char* name, Input input, const char* summary) {
 
 EPS_METHOD(trained(
     "eps",
-    Input::eps,
+    NetworkInput::eps,
     "exact posterior score: a network shown the pivot and y, or also what is known of each pixel"));
-EPS_METHOD(trained("palette", Input::palette, "a network shown x_t and y (Saharia et al. 2022)"));
-EPS_METHOD(trained("pivot", Input::pivot, "ablation of eps: a network shown the pivot alone"));
+EPS_METHOD(trained("palette",
+                   NetworkInput::palette,
+                   "a network shown x_t and y (Saharia et al. 2022)"));
+EPS_METHOD(trained("pivot",
+                   NetworkInput::pivot,
+                   "ablation of eps: a network shown the pivot alone"));
 EPS_METHOD(trained("pivot_sigma",
-                   Input::pivot_sigma,
+                   NetworkInput::pivot_sigma,
                    "ablation of eps: a network shown the pivot and its standard deviations"));
 
 }  // namespace

@@ -21,8 +21,11 @@ namespace {
 Tensor known_pixels(const Oracle& oracle, const Tensor& like) {
   constexpr const char* wanted =
       "repaint: wants an operator that keeps or drops pixels (inpaint_...), ";
-  check(oracle.A().basis() == Basis::pixel, wanted, "and A'A of this one is not diagonal in them");
-  const Tensor kept = oracle.A().filter(at::ones_like(like), [](const Tensor& e) { return e; });
+  const Spectral* spectral = oracle.A().spectral();
+  check(spectral && spectral->basis() == Basis::pixel,
+        wanted,
+        "and A'A of this one is not diagonal in them");
+  const Tensor kept = spectral->filter(at::ones_like(like), [](const Tensor& e) { return e; });
   check(at::logical_or(kept == 0, kept == 1).all().item<bool>(),
         wanted,
         "and this one weighs them: A'A has eigenvalues other than 0 and 1");

@@ -36,9 +36,9 @@ Tensor singular_value_step(const Oracle& oracle,
     const Tensor all = eta * next + at::zeros_like(rest);
     return at::where(is_informative(e, sigma_y, next), rest, all);
   };
-  const LinearOperator& A = oracle.A();
-  return D + A.filter(A.ridge(residual(oracle, D), scalar(0)), lambda) +
-         A.filter((x - D) / sigma, along_n) + A.filter(z, fresh);
+  const Spectral& spectral = spectral_of(oracle.A(), "singular values:");
+  return D + spectral.filter(oracle.A().ridge(residual(oracle, D), scalar(0)), lambda) +
+         spectral.filter((x - D) / sigma, along_n) + spectral.filter(z, fresh);
 }
 
 }  // namespace eps

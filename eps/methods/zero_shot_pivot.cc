@@ -18,9 +18,10 @@ Tensor zero_shot_pivot(Oracle& oracle, const Spec& options, const Tensor& noise,
 // noise in the image.
 Tensor largest_sigma(const Oracle& oracle, const Tensor& x, const Tensor& sigma) {
   const Tensor sigma_squared = sigma.square(), sigma_y_squared = oracle.sigma_y().square();
-  const Tensor variance = oracle.A().filter_diagonal(x, [&](const Tensor& e) {
-    return pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
-  });
+  const Tensor variance =
+      spectral_of(oracle.A(), "equivalent_time:").diagonal(x, [&](const Tensor& e) {
+        return pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
+      });
   // The denoiser needs a noise level above 0, even where no noise is left.
   return variance.expand_as(x).amax({1, 2, 3}, true).sqrt().clamp_min(1e-6);
 }
@@ -28,9 +29,7 @@ Tensor largest_sigma(const Oracle& oracle, const Tensor& x, const Tensor& sigma)
 // Evaluates the prior at one noise level for all of Sigma_star (App. A, Equivalent-Time and GLASS
 // Limit).
 Tensor equivalent_time(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
-  check(oracle.A().basis() != Basis::none,
-        "equivalent_time: wants an operator whose A'A is diagonal in a fast basis; this one's is "
-        "not");
+  spectral_of(oracle.A(), "equivalent_time:");
   const Estimate estimate = [&](const Tensor& x, const Tensor& sigma) {
     return oracle.denoise(pivot(oracle.problem(), x, edm().at(sigma)),
                           largest_sigma(oracle, x, sigma));

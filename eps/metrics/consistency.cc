@@ -11,10 +11,9 @@ Tensor chi_square(const Problem& problem, const Tensor& images) {
         "; without noise every residual is infinitely unlikely");
   const LinearOperator& A = *problem.A;
   const Tensor prediction = A.apply(images.to(at::kDouble));
-  const Tensor residual = A.measured(problem.y.to(at::kDouble) - prediction);
-  // The holes of a mask are entries of y, but no measurements.
-  const Tensor count = A.measured(at::ones_like(residual)).flatten(1).sum(1);
-  return (residual / per_sample(sigma, residual)).square().flatten(1).sum(1) / count;
+  const Tensor residual = A.format().measured(problem.y.to(at::kDouble) - prediction);
+  return (residual / per_sample(sigma, residual)).square().flatten(1).sum(1) /
+         problem.measurements();
 }
 
 }  // namespace eps

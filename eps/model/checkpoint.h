@@ -13,7 +13,7 @@ namespace eps {
 struct Checkpoint {
   nets::UNet network;
   Preconditioning preconditioning = {};
-  Input input = Input::prior;
+  NetworkInput input = {};
   bool use_fp16 = false;
   Provenance provenance = {};
 };

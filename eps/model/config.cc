@@ -71,10 +71,6 @@ Preconditioning take_preconditioning(Json& json, Kind kind) {
   for_each_field(p,
                  [&](const char* name, auto& value) { take(json, "model config", name, value); });
   check(p.M >= 2, "model config: M must be at least 2, got ", p.M);
-  take(json, "model config", "scale_side", p.scale_side);
-  take(json, "model config", "show_skip", p.show_skip);
-  check(!p.show_skip || kind == Kind::anisotropic,
-        "model config: show_skip is for AnisotropicPrecond only");
   const auto& source = p.prior_variance;
   check(source == "constant" || source == "spectrum" || source == "geometric_mean",
         "model config: prior_variance must be constant, spectrum or geometric_mean; got \"",
@@ -92,6 +88,20 @@ Preconditioning take_preconditioning(Json& json, Kind kind) {
   return p;
 }
 
+NetworkInput take_input(Json& json, Kind kind) {
+  std::string name = "prior";
+  bool show_skip = false, scale_side = false;
+  take(json, "model config", "input", name);
+  take(json, "model config", "show_skip", show_skip);
+  take(json, "model config", "scale_side", scale_side);
+  NetworkInput input = parse_input(name);
+  if (show_skip) input = input.with(Channel::skip);
+  input.scale_side = scale_side;
+  check(!input.has(Channel::skip) || kind == Kind::anisotropic,
+        "model config: show_skip is for AnisotropicPrecond only");
+  return input;
+}
+
 }  // namespace
 
 std::string to_json(const ModelConfig& config) {
@@ -103,10 +113,13 @@ std::string to_json(const ModelConfig& config) {
   for_each_field(p, [&](const char* name, const auto& value) { json[name] = value; });
   if (has_own_range(p.kind) && p.sigma_lower) json["sigma_min"] = *p.sigma_lower;
   if (has_own_range(p.kind) && p.sigma_upper) json["sigma_max"] = *p.sigma_upper;
-  if (p.scale_side) json["scale_side"] = true;
-  if (p.show_skip) json["show_skip"] = true;
+  // A skip at the end has a field of its own, so that the other channels keep their preset's name.
+  const NetworkInput& input = config.input;
+  const bool show_skip = !input.side.empty() && input.side.back() == Channel::skip;
+  if (input.scale_side) json["scale_side"] = true;
+  if (show_skip) json["show_skip"] = true;
   json["use_fp16"] = config.use_fp16;
-  json["input"] = to_string(config.input);
+  json["input"] = to_string(show_skip ? input.without(Channel::skip) : input);
   json.update(Json::parse(to_json(config.network)));
   return json.dump();
 }
@@ -121,9 +134,7 @@ ModelConfig parse_model_config(const std::string& text) {
   ModelConfig config;
   config.preconditioning = take_preconditioning(fields, kind);
   take(fields, "model config", "use_fp16", config.use_fp16);
-  std::string input = to_string(config.input);
-  take(fields, "model config", "input", input);
-  config.input = parse_input(input);
+  config.input = take_input(fields, kind);
   // EDM builds such networks with a second half of outputs for the variance.
   const bool predicts_variance = kind == Kind::iddpm && !fields.contains("out_channels");
   config.network = nets::parse_unet_config(fields.dump());

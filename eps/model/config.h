@@ -9,8 +9,8 @@ namespace eps {
 struct ModelConfig {
   nets::UNetConfig network = {};
   Preconditioning preconditioning = {};
-  Input input = Input::prior;  // what it is shown
-  bool use_fp16 = false;       // trained for, and on a GPU run in, float16
+  NetworkInput input = {};  // what the network sees
+  bool use_fp16 = false;    // trained for, and on a GPU run in, float16
   bool operator==(const ModelConfig&) const = default;
 };
 

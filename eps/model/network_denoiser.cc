@@ -9,7 +9,12 @@ NetworkDenoiser::NetworkDenoiser(const Checkpoint& checkpoint)
       input_(checkpoint.input) {}
 
 Tensor NetworkDenoiser::mean(const Query& query) const {
-  return denoise(network_, preconditioning_, query);
+  return denoise(network_, preconditioning_, input_, query);
+}
+
+std::optional<NetworkInput> NetworkDenoiser::input_for(const NetworkInput& method) const {
+  if (!serves(input_, method)) return {};
+  return input_;
 }
 
 Tensor NetworkDenoiser::levels(const Tensor& sigma) const {

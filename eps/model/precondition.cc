@@ -54,9 +54,7 @@ bool Preconditioning::operator==(const Preconditioning& other) const {
                     p.C_2,
                     p.sigma_lower,
                     p.sigma_upper,
-                    p.prior_variance,
-                    p.scale_side,
-                    p.show_skip);
+                    p.prior_variance);
   };
   const bool same_spectrum = spectrum.defined() && other.spectrum.defined()
                                  ? spectrum.equal(other.spectrum)

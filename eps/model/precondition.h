@@ -38,13 +38,6 @@ struct Preconditioning {
   // the eigenspace. "geometric_mean" of the two.
   std::string prior_variance = "constant";
   Tensor spectrum = {};  // (H, W/2 + 1): E|x_hat(k)|^2 of the orthonormal rfft2, all channels alike
-  // Whether the side channels are multiplied by EDM's c_in(sigma) too (which hides them at high
-  // noise).
-  bool scale_side = false;
-  // anisotropic: whether the network is also shown c_skip x, the linear estimate that it corrects.
-  // c_skip x is no multiple of c_in x, and how they are related depends on an operator that the
-  // network does not see.
-  bool show_skip = false;
 
   // The noise levels the network was made for; samplers keep their schedules inside.
   double sigma_min() const;
@@ -63,10 +56,15 @@ PreconditioningCoefficients coefficients(const Preconditioning& preconditioning,
 // The coefficients that go with one query.
 class PreconditionedQuery {
  public:
-  PreconditionedQuery(const Preconditioning& preconditioning, const Query& query);
+  // The query's side holds the channels that the input lists, all but the skip; without a list the
+  // network sees the side as it is.
+  PreconditionedQuery(const Preconditioning& preconditioning,
+                      const Query& query,
+                      const NetworkInput& input = {});
   ~PreconditionedQuery();
 
-  // What the network is shown: c_in x, the side channels, and c_skip x where it is to be.
+  // The network's input: c_in x and the side channels, among them c_skip x where the input lists
+  // it.
   Tensor input() const;
   const Tensor& noise_label() const { return noise_label_; }  // c_noise, (N or 1)
   // c_skip x + c_out F
@@ -83,10 +81,13 @@ class PreconditionedQuery {
   void make_parts(const Preconditioning& preconditioning, const Query& query);
   Tensor filter(const Tensor& x, const Rule& rule) const;
   Tensor skip() const;
+  Tensor side(int64_t begin, int64_t end) const;  // of these channels, as the network sees them
 
-  Tensor x_, side_;
-  Tensor shown_skip_;  // c_skip x, if the network is shown it
-  bool scale_side_;
+  Tensor x_;
+  Operator A_;  // keeps the spectra that the parts point to
+  Tensor side_;
+  NetworkInput input_;
+  Tensor skip_;                    // c_skip x, if the network sees it
   PreconditioningCoefficients c_;  // (N or 1, 1, 1, 1), or 0-dimensional on the CPU
   Tensor noise_label_;
   std::vector<Part> parts_;  // none: the coefficients are the numbers in c_
@@ -107,6 +108,7 @@ Tensor power_spectrum(const Tensor& images);
 // generator the network is in training mode.
 Tensor denoise(const nets::UNet& network,
                const Preconditioning& preconditioning,
+               const NetworkInput& input,
                const Query& query,
                const Tensor& augment_labels = {},
                const at::Generator& training = {});
@@ -114,7 +116,8 @@ Tensor denoise(const nets::UNet& network,
 // The same under isotropic noise; what the network is told beside x and sigma may be left out.
 struct Conditioning {
   Tensor labels = {};           // (N, label_dim); an unconditional network ignores them
-  Tensor side = {};             // (N, C', H, W): the further channels it takes
+  Tensor side = {};             // (N, C', H, W): the further channels it takes, but for the skip
+  NetworkInput input = {};      // of the network; needed where that scales the side or has a skip
   Tensor augment_labels = {};   // (N, augment_dim)
   at::Generator training = {};  // given: training mode, with dropout drawn from it
 };

@@ -5,27 +5,11 @@
 
 namespace eps {
 
-// The prior variances of the range and of the null space of A, where all rows of A are alike: the
-// mean of the data's power over the first, from one row, and what is left over the second.
-struct EigenspacePower {
-  Tensor range, null;
-};
-EigenspacePower eigenspace_power(const LinearOperator& A, const Tensor& x, const Tensor& spectrum) {
-  const Tensor image = at::zeros({1, x.size(1), x.size(2), x.size(3)}, x.options());
-  const Tensor y = at::zeros(A.apply(image).sizes(), x.options());
-  const auto rank = static_cast<double>(y.numel()), all = static_cast<double>(image.numel());
-  y.view(-1).slice(0, 0, 1).fill_(1);
-  const Tensor row = A.adjoint(y);
-  const Tensor range = (row * filter_spectrum(row, spectrum)).sum() / row.square().sum();
-  const Tensor total = spectral_mean(spectrum, x.size(3)).reshape({});
-  return {range, (total * all - range * rank) / std::max(all - rank, 1.0)};
-}
-
 // The prior variance p along the eigendirections of A'A, in the layout of the eigenvalues e.
 class PriorVariance {
  public:
-  // Without an operator: along frequencies.
-  PriorVariance(const Preconditioning& p, const LinearOperator* A, const Tensor& x)
+  // Along frequencies where there is no operator.
+  PriorVariance(const Preconditioning& p, const Spectral* A, const Tensor& x)
       : constant_(p.sigma_data * p.sigma_data), source_(p.prior_variance) {
     if (source_ == "constant") return;
     check(p.spectrum.defined(),
@@ -41,41 +25,31 @@ class PriorVariance {
           x.size(2),
           " x ",
           x.size(3));
-    spectrum_ = p.spectrum.to(x.options());
-    basis_ = A ? A->basis() : Basis::fourier;
-    total_ = spectral_mean(spectrum_, x.size(3)).reshape({});
-    if (basis_ == Basis::isometry) power_ = eigenspace_power(*A, x, spectrum_);
+    const Tensor spectrum = p.spectrum.to(x.options());
+    power_ = A ? A->prior_power(spectrum, x) : [spectrum](const Tensor&) { return spectrum; };
   }
 
   Tensor at(const Tensor& e) const {
     if (source_ == "constant") return scalar(constant_);
-    const Tensor power = power_along(e).clamp_min(1e-8);
+    const Tensor power = power_(e).clamp_min(1e-8);
     return source_ == "spectrum" ? power : (power * constant_).sqrt();
   }
 
  private:
-  Tensor power_along(const Tensor& e) const {
-    if (basis_ == Basis::fourier) return spectrum_;
-    if (basis_ == Basis::isometry) return at::where(e > 0, power_.range, power_.null);
-    return total_;
-  }
-
   double constant_;
   std::string source_;
-  Basis basis_ = Basis::none;
-  Tensor spectrum_, total_;
-  EigenspacePower power_;
+  EigenvalueMap power_;
 };
 
 // The images of one operator: their places in the batch, their noise, and the prior's variance.
 struct PreconditionedQuery::Part {
-  Operator A;  // none: isotropic noise
+  const Spectral* A;  // none: isotropic noise
   int64_t begin, end;
   Tensor level, noise;  // squares of sigma and sigma_y
   PriorVariance p;
 
   // The rule as a map of eigenvalues.
-  LinearOperator::EigenvalueMap gain(const Rule& rule) const {
+  EigenvalueMap gain(const Rule& rule) const {
     return [this, &rule](const Tensor& e) {
       return rule(pivot_variance(e, per_sample(level, e), per_sample(noise, e)), p.at(e));
     };
@@ -85,8 +59,10 @@ struct PreconditionedQuery::Part {
   }
 };
 
-PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning, const Query& query)
-    : x_(query.x.to(at::kFloat)), side_(query.side), scale_side_(preconditioning.scale_side) {
+PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
+                                         const Query& query,
+                                         const NetworkInput& input)
+    : x_(query.x.to(at::kFloat)), A_(query.A), side_(query.side), input_(input) {
   const Tensor& sigma = query.sigma;
   check(sigma.numel() == 1 || sigma.numel() == x_.size(0),
         "denoise: one sigma or one per image is wanted, got ",
@@ -103,7 +79,7 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
       host_scalar ? at::full({1}, c_.c_noise.item<float>(), x_.options()) : c_.c_noise.flatten();
   if (preconditioning.kind == Preconditioning::Kind::anisotropic)
     make_parts(preconditioning, query);
-  if (preconditioning.show_skip) shown_skip_ = skip();
+  if (input_.has(Channel::skip)) skip_ = skip();
 }
 
 PreconditionedQuery::~PreconditionedQuery() = default;
@@ -119,15 +95,13 @@ void PreconditionedQuery::make_parts(const Preconditioning& preconditioning, con
   }
   const Tensor noise = query.sigma_y.to(at::kFloat).square();
   for (const auto& [A, begin, end] : parts_of(query.A, x_.size(0))) {
-    check(A->basis() != Basis::none,
-          "preconditioning: anisotropic wants an operator whose A'A is diagonal in a fast basis; "
-          "this one's is not");
-    parts_.push_back({A,
+    const Spectral& spectral = spectral_of(*A, "preconditioning: anisotropic");
+    parts_.push_back({&spectral,
                       begin,
                       end,
                       slice_sample(level, begin, end),
                       slice_sample(noise, begin, end),
-                      PriorVariance(preconditioning, A.get(), x_.slice(0, begin, end))});
+                      PriorVariance(preconditioning, &spectral, x_.slice(0, begin, end))});
   }
 }
 
@@ -143,13 +117,22 @@ Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {
 
 Tensor PreconditionedQuery::input() const {
   const auto c_in = [](const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); };
-  std::vector<Tensor> shown = {parts_.empty() ? x_ * c_.c_in : filter(x_, c_in)};
-  if (side_.defined()) {
-    const Tensor side = side_.to(x_.options());
-    shown.push_back(scale_side_ ? side * c_.c_in : side);
+  std::vector<Tensor> all = {parts_.empty() ? x_ * c_.c_in : filter(x_, c_in)};
+  const int64_t width = side_.defined() ? side_.size(1) : 0;
+  int64_t before = 0;  // channels of the side in front of the skip
+  if (skip_.defined()) {
+    for (auto channel = input_.side.begin(); *channel != Channel::skip; ++channel)
+      before += x_.size(1);
+    if (before > 0) all.push_back(side(0, before));
+    all.push_back(skip_);
   }
-  if (shown_skip_.defined()) shown.push_back(shown_skip_);
-  return shown.size() == 1 ? shown[0] : at::cat(shown, 1);
+  if (before < width) all.push_back(side(before, width));
+  return all.size() == 1 ? all[0] : at::cat(all, 1);
+}
+
+Tensor PreconditionedQuery::side(int64_t begin, int64_t end) const {
+  const Tensor channels = side_.slice(1, begin, end).to(x_.options());
+  return input_.scale_side ? channels * c_.c_in : channels;
 }
 
 Tensor PreconditionedQuery::skip() const {
@@ -159,7 +142,7 @@ Tensor PreconditionedQuery::skip() const {
 
 Tensor PreconditionedQuery::mean(const Tensor& answer) const {
   const auto c_out = [](const Tensor& v, const Tensor& p) { return (v * p / (v + p)).sqrt(); };
-  return (shown_skip_.defined() ? shown_skip_ : skip()) +
+  return (skip_.defined() ? skip_ : skip()) +
          (parts_.empty() ? answer * c_.c_out : filter(answer, c_out));
 }
 
@@ -181,7 +164,7 @@ Tensor PreconditionedQuery::mean_square_out() const {
   for (const Part& part : parts_) {
     const Tensor own = x_.slice(0, part.begin, part.end);
     const Tensor diagonal = part.A
-                                ? part.A->filter_diagonal(own, part.gain(square_out))
+                                ? part.A->diagonal(own, part.gain(square_out))
                                 : spectral_mean(part.isotropic_gain(square_out, own), own.size(3));
     all.push_back(diagonal.expand_as(own).mean({1, 2, 3}, true));
   }
@@ -198,6 +181,7 @@ Tensor power_spectrum(const Tensor& images) {
 
 Tensor denoise(const nets::UNet& network,
                const Preconditioning& preconditioning,
+               const NetworkInput& input,
                const Query& query,
                const Tensor& augment_labels,
                const at::Generator& training) {
@@ -207,7 +191,7 @@ Tensor denoise(const nets::UNet& network,
         config.img_channels,
         " x H x W, got ",
         to_string(query.x.sizes()));
-  const PreconditionedQuery scaling(preconditioning, query);
+  const PreconditionedQuery scaling(preconditioning, query, input);
   const Tensor answer = network.forward(scaling.input(),
                                         scaling.noise_label(),
                                         config.label_dim > 0 ? query.labels : Tensor(),
@@ -224,8 +208,12 @@ Tensor denoise(const nets::UNet& network,
   Query query{x, sigma};
   query.side = conditioning.side;
   query.labels = conditioning.labels;
-  return denoise(
-      network, preconditioning, query, conditioning.augment_labels, conditioning.training);
+  return denoise(network,
+                 preconditioning,
+                 conditioning.input,
+                 query,
+                 conditioning.augment_labels,
+                 conditioning.training);
 }
 
 }  // namespace eps

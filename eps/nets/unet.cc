@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "eps/nets/cuda/fused_cuda.h"
@@ -273,18 +274,31 @@ std::vector<NamedTensor> UNet::select(bool buffers) const {
 
 UNet widen_input(const UNet& narrow, int64_t extra) {
   check(extra >= 1, "widen_input: at least one extra channel is wanted, got ", extra);
-  UNetConfig config = narrow.config();
-  config.in_channels += extra;
-  UNet wide = narrow.clone();
-  wide.plan_ = std::make_shared<const UNetPlan>(config);
-  for (size_t i = 0; i < wide.tensors_.size(); ++i) {
-    Tensor& tensor = wide.tensors_[i];
-    const Shape& shape = wide.plan_->tensors[i].shape;
-    if (tensor.sizes() == shape) continue;
-    const Tensor zeros = at::zeros({shape[0], extra, shape[2], shape[3]}, tensor.options());
-    tensor = laid_out(at::cat({tensor, zeros}, 1));
+  std::vector<int64_t> from(static_cast<size_t>(narrow.config().in_channels + extra), -1);
+  std::iota(from.begin(), from.end() - extra, 0);
+  return with_inputs(narrow, from);
+}
+
+UNet with_inputs(const UNet& network, const std::vector<int64_t>& from) {
+  UNetConfig config = network.config();
+  // Tensors that would be wider for one more input are those that take the input.
+  ++config.in_channels;
+  const UNetPlan wider(config);
+  config.in_channels = static_cast<int64_t>(from.size());
+  UNet changed = network.clone();
+  changed.plan_ = std::make_shared<const UNetPlan>(config);
+  for (size_t i = 0; i < changed.tensors_.size(); ++i) {
+    Tensor& tensor = changed.tensors_[i];
+    if (tensor.sizes() == wider.tensors[i].shape) continue;
+    std::vector<Tensor> channels;
+    for (const int64_t source : from) {
+      const int64_t old = std::max<int64_t>(source, 0);
+      const Tensor channel = tensor.slice(1, old, old + 1);
+      channels.push_back(source < 0 ? at::zeros_like(channel) : channel);
+    }
+    tensor = laid_out(at::cat(channels, 1));
   }
-  return wide;
+  return changed;
 }
 
 }  // namespace eps::nets

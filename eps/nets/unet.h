@@ -61,7 +61,7 @@ class UNet {
   at::Device device() const { return tensors_.front().device(); }
   at::ScalarType dtype() const { return dtype_; }
 
-  friend UNet widen_input(const UNet& narrow, int64_t extra);
+  friend UNet with_inputs(const UNet& network, const std::vector<int64_t>& from);
 
  private:
   std::vector<NamedTensor> select(bool buffers) const;
@@ -78,5 +78,9 @@ class UNet {
 // The same network with `extra` further input channels whose weights are zero: whatever finite
 // numbers those channels hold, the answer is the narrow network's to the last bit.
 UNet widen_input(const UNet& narrow, int64_t extra);
+
+// The same network with other input channels: the k-th has the weights of the old channel from[k],
+// or zeros where from[k] < 0.
+UNet with_inputs(const UNet& network, const std::vector<int64_t>& from);
 
 }  // namespace eps::nets

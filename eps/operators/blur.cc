@@ -67,7 +67,7 @@ Tensor CircularBlur::filter(const Tensor& x, const EigenvalueMap& f) const {
   return filter_spectrum(x, f(power(transfer(x))));
 }
 
-Tensor CircularBlur::filter_diagonal(const Tensor& like, const EigenvalueMap& f) const {
+Tensor CircularBlur::diagonal(const Tensor& like, const EigenvalueMap& f) const {
   return spectral_mean(f(power(transfer(like))), width_);
 }
 

@@ -9,7 +9,7 @@
 
 namespace eps {
 
-class CircularBlur final : public LinearOperator {
+class CircularBlur final : public LinearOperator, public Spectral {
  public:
   CircularBlur(const Tensor& kernel, int64_t height, int64_t width);
 
@@ -17,9 +17,13 @@ class CircularBlur final : public LinearOperator {
   Tensor adjoint(const Tensor& y) const override;
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
   Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override;
+  const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::fourier; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override;
+  Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override;
+  EigenvalueMap prior_power(const Tensor& spectrum, const Tensor&) const override {
+    return [spectrum](const Tensor&) { return spectrum; };
+  }
   Tensor picture(const Tensor& y) const override { return y; }
   std::map<std::string, Tensor> parameters() const override { return {{"kernel", kernel_}}; }
   int64_t batch() const override { return kernel_.size(0); }

@@ -5,7 +5,7 @@
 #include "eps/operators/blur.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {

@@ -7,12 +7,12 @@
 #include "eps/math/spectrum.h"
 #include "eps/operators/blur.h"
 #include "eps/operators/factories.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {
 
-class BlurPool final : public LinearOperator {
+class BlurPool final : public LinearOperator, public Spectral {
  public:
   BlurPool(const Tensor& kernel, int64_t height, int64_t width, int64_t factor)
       : blur_(kernel, height, width), pool_(average_pool(factor)) {
@@ -32,6 +32,7 @@ class BlurPool final : public LinearOperator {
   }
 
   // f(A'A) = f(0) I + A' q(AA') A with q(g) = (f(g) - f(0)) / g.
+  const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::blur_pool; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Tensor g = gram_.to(x.options());
@@ -41,7 +42,7 @@ class BlurPool final : public LinearOperator {
   }
 
   // f(A'A) repeats itself with the period of the pooling: one impulse for each place in a block.
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+  Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     const int64_t height = blur_.height(), width = blur_.width();
     const int64_t s_h = height / gram_.size(2), s_w = s_h;
     const Tensor impulse = unit_impulse(height, width, like.options());
@@ -55,7 +56,7 @@ class BlurPool final : public LinearOperator {
     return block.reshape({block.size(0), 1, s_h, s_w}).repeat({1, 1, height / s_h, width / s_w});
   }
 
-  Tensor picture(const Tensor& y) const override { return pool_->picture(y); }
+  Tensor picture(const Tensor& y) const override { return pool_->format().picture(y); }
   std::map<std::string, Tensor> parameters() const override { return blur_.parameters(); }
   int64_t batch() const override { return blur_.batch(); }
 

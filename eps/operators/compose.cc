@@ -14,14 +14,16 @@ class Composition final : public LinearOperator {
 
   Tensor apply(const Tensor& x) const override { return second_->apply(first_->apply(x)); }
   Tensor adjoint(const Tensor& y) const override { return first_->adjoint(second_->adjoint(y)); }
-  Tensor measured(const Tensor& y) const override { return second_->measured(y); }
+  Tensor measured(const Tensor& y) const override { return second_->format().measured(y); }
   std::map<std::string, Tensor> parameters() const override {
     std::map<std::string, Tensor> all;
-    for (const auto& [name, value] : first_->parameters()) all["first." + name] = value;
-    for (const auto& [name, value] : second_->parameters()) all["second." + name] = value;
+    for (const auto& [name, value] : first_->format().parameters()) all["first." + name] = value;
+    for (const auto& [name, value] : second_->format().parameters()) all["second." + name] = value;
     return all;
   }
-  int64_t batch() const override { return std::max(first_->batch(), second_->batch()); }
+  int64_t batch() const override {
+    return std::max(first_->format().batch(), second_->format().batch());
+  }
 
  private:
   const Operator first_, second_;
@@ -50,20 +52,20 @@ class Stack final : public LinearOperator {
   Tensor measured(const Tensor& y) const override {
     std::vector<Tensor> all;
     for_each_part(y, [&](const LinearOperator& part, const Tensor& own) {
-      all.push_back(part.measured(own).flatten(1));
+      all.push_back(part.format().measured(own).flatten(1));
     });
     return at::cat(all, 1);
   }
   std::map<std::string, Tensor> parameters() const override {
     std::map<std::string, Tensor> all;
     for (size_t i = 0; i < parts_.size(); ++i)
-      for (const auto& [name, value] : parts_[i]->parameters())
+      for (const auto& [name, value] : parts_[i]->format().parameters())
         all[std::to_string(i) + "." + name] = value;
     return all;
   }
   int64_t batch() const override {
     int64_t most = 1;
-    for (const Operator& part : parts_) most = std::max(most, part->batch());
+    for (const Operator& part : parts_) most = std::max(most, part->format().batch());
     return most;
   }
 

@@ -7,14 +7,14 @@
 #include "eps/math/spectrum.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {
 
 constexpr const char* kOrtho = "ortho";
 
-class SubsampledFourier final : public LinearOperator {
+class SubsampledFourier final : public LinearOperator, public Spectral {
  public:
   explicit SubsampledFourier(const Tensor& mask) : mask_(mask.to(at::kDouble)) {
     const Tensor mirrored = at::roll(at::flip(mask_, {1, 2}), {1, 1}, {1, 2});
@@ -36,12 +36,16 @@ class SubsampledFourier final : public LinearOperator {
     return filter_spectrum(adjoint(r), ridge_gain(e, lambda));
   }
 
+  const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::fourier; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return filter_spectrum(x, f(eigenvalue_.to(x.options())));
   }
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+  Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     return spectral_mean(f(eigenvalue_.to(like.options())), mask_.size(2));
+  }
+  EigenvalueMap prior_power(const Tensor& spectrum, const Tensor&) const override {
+    return [spectrum](const Tensor&) { return spectrum; };
   }
 
   Tensor measured(const Tensor& y) const override {

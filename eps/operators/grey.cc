@@ -1,7 +1,7 @@
 // Colour to grey: a weighted sum of the channels. A A' = |w|^2 I.
 #include "eps/operators/factories.h"
 #include "eps/operators/isometry.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {

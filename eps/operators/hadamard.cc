@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "eps/operators/factories.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {
@@ -26,7 +26,7 @@ Tensor hadamard_along(Tensor x, int64_t dim) {
 
 Tensor hadamard2(const Tensor& x) { return hadamard_along(hadamard_along(x, 3), 2); }
 
-class SubsampledHadamard final : public LinearOperator {
+class SubsampledHadamard final : public LinearOperator, public Spectral {
  public:
   SubsampledHadamard(const Tensor& mask, const Tensor& signs)
       : mask_(mask.to(at::kDouble).unsqueeze(1)), signs_(signs.to(at::kDouble).unsqueeze(1)) {}
@@ -40,12 +40,13 @@ class SubsampledHadamard final : public LinearOperator {
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
     return from_basis(measured(r) / (1 + per_sample(lambda, r)));
   }
+  const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::hadamard; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return from_basis(to_basis(x) * f(mask_.to(x.options())));
   }
   // Every entry of H D has the same square.
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+  Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     return f(mask_.to(like.options())).mean({2, 3}, true);
   }
 

@@ -1,7 +1,7 @@
 // Plain denoising: A = I.
 #include "eps/operators/factories.h"
 #include "eps/operators/isometry.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {

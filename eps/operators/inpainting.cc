@@ -5,12 +5,12 @@
 #include "eps/math/kernels/kernels.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {
 
-class Inpainting final : public LinearOperator {
+class Inpainting final : public LinearOperator, public Spectral {
  public:
   explicit Inpainting(const Tensor& mask)
       : mask_(mask.to(at::kDouble)),
@@ -32,9 +32,10 @@ class Inpainting final : public LinearOperator {
     return at::addcmul(z, y - z, weight(z, lambda));
   }
 
+  const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::pixel; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override { return x * f(mask(x)); }
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+  Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     return f(mask(like));
   }
 

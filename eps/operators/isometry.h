@@ -6,7 +6,7 @@
 namespace eps {
 
 // A'A has the eigenvalues g, on the range of A', and 0.
-class Isometry : public LinearOperator {
+class Isometry : public LinearOperator, public Spectral {
  public:
   // The diagonal of A'A / g broadcasts over an image.
   Isometry(double gram, Tensor projection_diagonal)
@@ -18,16 +18,21 @@ class Isometry : public LinearOperator {
   }
 
   // f(A'A) x = f(g) P x + f(0) (x - P x) with the projection P = A'A / g.
+  const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::isometry; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Tensor projected = adjoint(apply(x)) / gram_;
     return at_gram(f, x) * projected + at_zero(f, x) * (x - projected);
   }
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+  Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     const Tensor inside = projection_diagonal_.dim() == 0 ? projection_diagonal_
                                                           : projection_diagonal_.to(like.options());
     return at_gram(f, like) * inside + at_zero(f, like) * (1 - inside);
   }
+  // The power along the range and along the null space of A, where all rows of A are alike: the
+  // mean of the data's power over the first, from one row, and over the second what is left of the
+  // total.
+  EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override;
 
  private:
   Tensor at_gram(const EigenvalueMap& f, const Tensor& like) const {

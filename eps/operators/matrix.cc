@@ -5,12 +5,12 @@
 #include "eps/io/array.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {
 
-class DenseMatrix final : public LinearOperator {
+class DenseMatrix final : public LinearOperator, public Spectral {
  public:
   DenseMatrix(const Tensor& matrix, const Shape& image)
       : matrix_(matrix.to(at::kDouble)), image_{-1, image[1], image[2], image[3]} {
@@ -44,6 +44,7 @@ class DenseMatrix final : public LinearOperator {
   }
 
   // V f(s^2) V' x + f(0) (x - V V' x)
+  const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::singular; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Shape layout{s_.size(0), s_.size(1), 1, 1};
@@ -54,7 +55,7 @@ class DenseMatrix final : public LinearOperator {
     return as_image(times(vt_.transpose(1, 2), gain * inside)) + at_zero * outside;
   }
 
-  Tensor filter_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+  Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     const Shape layout{s_.size(0), s_.size(1), 1, 1};
     const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, like.options()));
     const Tensor gain = f(s_.to(like.options()).square().reshape(layout)).flatten(1);

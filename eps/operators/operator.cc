@@ -2,6 +2,7 @@
 #include "eps/operators/operator.h"
 
 #include "eps/math/conjugate_gradients.h"
+#include "eps/math/spectrum.h"
 
 namespace eps {
 
@@ -16,18 +17,40 @@ Tensor LinearOperator::proximal(const Tensor& z, const Tensor& y, const Tensor& 
   return z + ridge(y - apply(z), lambda);
 }
 
-Tensor LinearOperator::filter(const Tensor&, const EigenvalueMap&) const {
-  fail("filter: this operator's A'A is not diagonal in a fast basis");
+Tensor Spectral::diagonal(const Tensor& like, const EigenvalueMap& f) const {
+  std::vector<Tensor> entries;
+  const int64_t pixels = like[0].numel();
+  for (int64_t place = 0; place < pixels; ++place) {
+    // In every image of the batch, as each may have a map of its own.
+    const Tensor impulse = at::zeros_like(like, at::MemoryFormat::Contiguous);
+    impulse.flatten(1).select(1, place).fill_(1);
+    entries.push_back(filter(impulse, f).flatten(1).select(1, place));
+  }
+  return at::stack(entries, 1).reshape(like.sizes());
 }
 
-Tensor LinearOperator::filter_diagonal(const Tensor&, const EigenvalueMap&) const {
-  fail("filter_diagonal: this operator's A'A is not diagonal in a fast basis");
+EigenvalueMap Spectral::prior_power(const Tensor& spectrum, const Tensor& like) const {
+  const Tensor mean = spectral_mean(spectrum, like.size(3)).reshape({});
+  return [mean](const Tensor&) { return mean; };
 }
+
+const Spectral& spectral_of(const LinearOperator& A, const std::string& who) {
+  check(A.spectral(),
+        who,
+        " wants an operator whose A'A is diagonal in a fast basis; this one's is not");
+  return *A.spectral();
+}
+
+Tensor Problem::measurements() const {
+  return A->format().measured(at::ones_like(y, at::kDouble)).flatten(1).sum(1);
+}
+
+Shape Problem::image() const { return A->format().picture(y).sizes().vec(); }
 
 Problem observe(Operator A, const Tensor& x0, const Tensor& sigma_y, Rng& rng) {
   const Tensor clean = A->apply(x0);
   const Tensor noise = rng.normal(clean.sizes().vec(), clean.options());
-  return {A, clean + A->measured(per_sample(sigma_y, clean) * noise), sigma_y, {}};
+  return {A, clean + A->format().measured(per_sample(sigma_y, clean) * noise), sigma_y, {}};
 }
 
 Tensor per_sample(const Tensor& value, const Tensor& like) {
@@ -36,6 +59,10 @@ Tensor per_sample(const Tensor& value, const Tensor& like) {
   Shape shape(static_cast<size_t>(like.dim()), 1);
   shape[0] = value.size(0);
   return value.to(like.options()).reshape(shape);
+}
+
+Tensor slice_sample(const Tensor& value, int64_t begin, int64_t end) {
+  return value.numel() == 1 ? value : value.slice(0, begin, end);
 }
 
 Tensor ridge_gain(const Tensor& eigenvalue, const Tensor& lambda) {

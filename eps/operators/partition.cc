@@ -10,7 +10,8 @@ Partition::Partition(const std::vector<std::pair<Operator, int64_t>>& parts, con
     check(images >= 1, "partition: each operator wants at least one image, got ", images);
     parts_.push_back({A, begin, begin + images});
     begin += images;
-    shapes_.push_back(A->apply(at::zeros_like(like.slice(0, 0, A->batch()))).sizes().vec());
+    shapes_.push_back(
+        A->apply(at::zeros_like(like.slice(0, 0, A->format().batch()))).sizes().vec());
     longest_ = std::max(longest_, c10::multiply_integers(shapes_.back()) / shapes_.back()[0]);
   }
 }
@@ -70,24 +71,21 @@ Tensor Partition::proximal(const Tensor& z, const Tensor& y, const Tensor& lambd
 
 Tensor Partition::picture(const Tensor& y) const {
   std::vector<Tensor> all;
-  for (size_t i = 0; i < parts_.size(); ++i) all.push_back(parts_[i].A->picture(own(y, i)));
+  for (size_t i = 0; i < parts_.size(); ++i)
+    all.push_back(parts_[i].A->format().picture(own(y, i)));
   return at::cat(all);
 }
 
 Tensor Partition::measured(const Tensor& y) const {
   std::vector<Tensor> all;
   for (size_t i = 0; i < parts_.size(); ++i)
-    all.push_back(padded(parts_[i].A->measured(own(y, i))));
+    all.push_back(padded(parts_[i].A->format().measured(own(y, i))));
   return at::cat(all);
 }
 
 std::vector<Partition::Part> parts_of(const Operator& A, int64_t images) {
   if (const auto* partition = dynamic_cast<const Partition*>(A.get())) return partition->parts();
   return {{A, 0, images}};
-}
-
-Tensor slice_sample(const Tensor& value, int64_t begin, int64_t end) {
-  return value.numel() == 1 ? value : value.slice(0, begin, end);
 }
 
 }  // namespace eps

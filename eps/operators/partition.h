@@ -39,7 +39,4 @@ class Partition final : public LinearOperator {
 // The parts of a partition; any other operator is one part with all the images.
 std::vector<Partition::Part> parts_of(const Operator& A, int64_t images);
 
-// The images [begin, end) of a per-sample scalar; one for all stays as it is.
-Tensor slice_sample(const Tensor& value, int64_t begin, int64_t end);
-
 }  // namespace eps

@@ -3,7 +3,7 @@
 
 #include "eps/math/kernels/kernels.h"
 #include "eps/operators/factories.h"
-#include "eps/operators/task.h"
+#include "eps/operators/registry.h"
 
 namespace eps {
 namespace {

@@ -65,7 +65,7 @@ Tensor Mixture::mean(const Query& query) const {
   Tensor noise;
   if (query.A) {
     const int64_t batch =
-        std::max(query.A->batch(), std::max(query.sigma.numel(), query.sigma_y.numel()));
+        std::max(query.A->format().batch(), std::max(query.sigma.numel(), query.sigma_y.numel()));
     const auto covariance = [&](const Tensor& v) {
       return pivot_covariance(*query.A, query.sigma_y, query.sigma, v);
     };
@@ -86,12 +86,12 @@ Tensor Mixture::mean(const Query& query) const {
 
 Mixture Mixture::posterior(const Problem& problem) const {
   const Shape one{1, shape_[0], shape_[1], shape_[2]};
-  check(problem.y.size(0) == 1 && problem.A->batch() == 1,
+  check(problem.y.size(0) == 1 && problem.A->format().batch() == 1,
         "Mixture::posterior: one measurement is wanted, got ",
         problem.y.size(0));
   const Tensor A =
       matrix_of([&](const Tensor& v) { return problem.A->apply(v); }, one, 1, means_.options())[0];
-  const Tensor y = problem.A->measured(problem.y).flatten().to(at::kDouble);
+  const Tensor y = problem.A->format().measured(problem.y).flatten().to(at::kDouble);
   const Tensor variance = problem.sigma_y.square() * at::eye(A.size(0), A.options());
   std::vector<Tensor> log_weights, means, covariances;
   for (int64_t k = 0; k < weights_.size(0); ++k) {

@@ -24,10 +24,11 @@ Tensor Stationary::mean(const Query& query) const {
   const Tensor r = query.x - m;
   const Tensor sigma_squared = per_sample(query.sigma.square(), r);
   if (!query.A) return m + filter_spectrum(r, p / (p + sigma_squared));
-  if (query.A->basis() == Basis::fourier) {
+  const Spectral* spectral = query.A->spectral();
+  if (spectral && spectral->basis() == Basis::fourier) {
     const Tensor sigma_y_squared = per_sample(query.sigma_y.square(), r);
     // p / (p + v), v = (1/sigma^2 + e/sigma_y^2)^{-1}, multiplied through by sigma_y^2 + sigma^2 e.
-    return m + query.A->filter(r, [&](const Tensor& e) {
+    return m + spectral->filter(r, [&](const Tensor& e) {
       const Tensor scaled = p * (sigma_y_squared + sigma_squared * e);
       return scaled / (scaled + sigma_squared * sigma_y_squared);
     });
@@ -41,7 +42,8 @@ Tensor Stationary::mean(const Query& query) const {
 }
 
 Stationary::Posterior Stationary::posterior(const Problem& problem) const {
-  check(problem.A->basis() == Basis::fourier,
+  const Spectral* spectral = problem.A->spectral();
+  check(spectral && spectral->basis() == Basis::fourier,
         "Stationary::posterior: the operator must be diagonal in the Fourier basis");
   const Tensor y = problem.y.to(at::kDouble);
   const Tensor p = spectrum_.to(y.device()), m = mean_.to(y.device());
@@ -50,7 +52,7 @@ Stationary::Posterior Stationary::posterior(const Problem& problem) const {
   Tensor variance;
   const Tensor back =
       problem.A->adjoint(y - problem.A->apply(m.expand({y.size(0), y.size(1), -1, -1})));
-  const Tensor shift = problem.A->filter(back, [&](const Tensor& e) {
+  const Tensor shift = spectral->filter(back, [&](const Tensor& e) {
     variance = p * sigma_y_squared / (sigma_y_squared + e * p);
     return variance / sigma_y_squared;
   });

@@ -200,7 +200,7 @@ Measurement read_measurement(const std::string& path,
         to_string(wanted));
   // Holes may hold anything, also NaN.
   Tensor known = y.to(network.device);
-  known = known.masked_fill(A->measured(at::ones_like(known)) == 0, 0);
+  known = known.masked_fill(A->format().measured(at::ones_like(known)) == 0, 0);
   require_finite(known, path);
   return {.problem = {.A = A, .y = known}};
 }

@@ -62,7 +62,7 @@ double estimate_noise(const Checkpoint& network,
                       Problem problem,
                       RestorationOptions options) {
   const Tensor& y = problem.y;
-  const double start = robust_noise_level(y, problem.A->measured(at::ones_like(y)));
+  const double start = robust_noise_level(y, problem.A->format().measured(at::ones_like(y)));
   problem.sigma_y = scalar(start);
   options.samples = kNoiseSamples;
   options.channels = network.network.config().img_channels;

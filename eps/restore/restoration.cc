@@ -54,7 +54,7 @@ Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
   const Tensor noise =
       Rng(derive_seed(seed, kColour)).normal(problem.y.sizes().vec(), problem.y.options());
   const Tensor colour = problem.sigma_y.item<double>() * (noise - noise.mean(1, true));
-  problem.y = problem.y + problem.A->measured(colour);
+  problem.y = problem.y + problem.A->format().measured(colour);
   return problem;
 }
 
@@ -64,7 +64,7 @@ Tensor draw(const MethodChoice& choice,
             const Problem& problem,
             const RestorationOptions& o,
             Cost& cost) {
-  Shape shape = problem.A->picture(problem.y).sizes().vec();
+  Shape shape = problem.image();
   std::vector<Tensor> parts;
   for (int64_t begin = 0; begin < o.samples; begin += o.batch) {
     std::vector<uint64_t> streams;
@@ -110,8 +110,7 @@ Restoration restore(const MethodChoice& choice,
         "restore: one measurement is wanted, got a batch of ",
         problem.y.size(0));
   const auto start = std::chrono::steady_clock::now();
-  const int64_t measurements =
-      problem.A->measured(at::ones_like(problem.y)).count_nonzero().item<int64_t>();
+  const auto measurements = static_cast<int64_t>(problem.measurements().item<double>());
   check(measurements > 0, "restore: nothing is measured");
   Cost cost;
   const bool grey = noise_factor(problem, options.channels) != 1;
@@ -159,14 +158,14 @@ double likely_noise_level(const MethodChoice& choice,
 }
 
 double noise_factor(const Problem& problem, int64_t channels) {
-  const bool grey = channels > 1 && problem.A->picture(problem.y).size(1) == 1;
+  const bool grey = channels > 1 && problem.image()[1] == 1;
   return grey ? std::sqrt(static_cast<double>(channels)) : 1;
 }
 
-MethodChoice method_for(Input network, double sigma_y, int64_t steps) {
+MethodChoice method_for(const NetworkInput& network, double sigma_y, int64_t steps) {
   // No lower than EDM's own grid, no higher than the method's.
   const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
-  return choose_method(to_string(method_input(network)), "", steps).with("sigma_min", last);
+  return choose_method(method_served_by(network), "", steps).with("sigma_min", last);
 }
 
 std::string misfit_words(double chi2, int64_t measurements, bool estimated) {

@@ -68,7 +68,7 @@ double noise_factor(const Problem& problem, int64_t channels);
 // The method for a network of this input, with a last noise level well below the measurement's:
 // the last step of a sampler takes away what noise is left, and samples lose as much of their
 // spread. At a fifth, chi2 loses a twenty-fifth at most.
-MethodChoice method_for(Input network, double sigma_y, int64_t steps);
+MethodChoice method_for(const NetworkInput& network, double sigma_y, int64_t steps);
 
 // Empty if chi2, the mean over samples of M measurements each, says that they fit; otherwise what
 // is wrong. Of exact samples it has the standard deviation sqrt(2/M) or less; storage in 8 bits,

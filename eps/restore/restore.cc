@@ -15,12 +15,12 @@ namespace {
 // Inputs and preconditionings that use the spectrum of A'A.
 bool needs_spectrum(const Checkpoint& network) {
   return network.preconditioning.kind == Preconditioning::Kind::anisotropic ||
-         network.input == Input::eps_precision || network.input == Input::pivot_sigma;
+         network.input.needs_spectrum();
 }
 
 // A kernel that is no average is most likely a mistake.
 std::vector<std::string> kernel_warnings(const LinearOperator& A, const std::string& spec) {
-  const auto parameters = A.parameters();
+  const auto parameters = A.format().parameters();
   const auto kernel = parameters.find("kernel");
   if (kernel == parameters.end()) return {};
   const double sum = kernel->second[0].sum().item<double>();
@@ -82,9 +82,9 @@ double noise_of(const RestorationRequest& request,
 }  // namespace
 
 void check_restores(const Checkpoint& network, const std::string& name) {
-  check(network.input != Input::prior && !is_bridge(network.input),
+  check(network.input.conditional() && !network.input.is_bridge(),
         name,
-        network.input == Input::prior ? " is a prior" : " is a bridge",
+        !network.input.conditional() ? " is a prior" : " is a bridge",
         "; a network trained for the posterior is wanted");
   const nets::UNetConfig& config = network.network.config();
   check(config.label_dim == 0, name, ": wants class labels, which a measurement does not have");
@@ -112,7 +112,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
   check_restores(network, request.network);
   RestorationResult result{.measurement = measurement};
   Problem& problem = result.measurement.problem;
-  check(!needs_spectrum(network) || problem.A->basis() != Basis::none,
+  check(!needs_spectrum(network) || problem.A->spectral() != nullptr,
         request.network,
         ": takes single operators, not ",
         chosen.spec);

@@ -39,7 +39,7 @@ BatchSource::BatchSource(const Dataset& data, const BatchOptions& options, at::D
       options_(options),
       device_(device),
       shuffle_(data.size(), derive_seed(options.seed, kOrder)) {
-  check(options.tasks.empty() == (options.input == Input::prior),
+  check(options.tasks.empty() == !options.input.conditional(),
         "training: the input ",
         to_string(options.input),
         options.tasks.empty() ? " wants a task" : " takes no task");
@@ -108,7 +108,7 @@ Operator BatchSource::draw_operator(const Drawn& drawn, int64_t first) const {
 
 Problem BatchSource::pose(Drawn& drawn, int64_t first) const {
   Problem problem;
-  if (options_.input != Input::prior) {
+  if (options_.input.conditional()) {
     const Range& range = options_.sigma_y;
     const Tensor sigma_y = range.low == range.high
                                ? scalar(range.low)
@@ -133,23 +133,24 @@ TrainingBatch BatchSource::finish(Drawn& drawn,
   const Tensor sigma = draw_sigma(drawn.rng).to(x0.options());
   const Tensor n = drawn.rng.normal(x0.sizes().vec(), x0.options());
   const Problem problem = pose(drawn, first);
-  const Input input = options_.input;
-  const Tensor x_t = is_bridge(input)
-                         ? on_bridge(bridge_of(input), x0, problem.A->picture(problem.y), sigma, n)
-                         : x0 + sigma * n;
+  const NetworkInput& input = options_.input;
+  const Tensor x_t =
+      input.is_bridge()
+          ? on_bridge(bridge_of(input), x0, problem.A->format().picture(problem.y), sigma, n)
+          : x0 + sigma * n;
   return {make_query(input, problem, x_t, edm().at(sigma)), x0};
 }
 
 double BatchSource::sigma_max() const {
-  return is_bridge(options_.input) ? bridge_of(options_.input).sigma_max()
-                                   : std::numeric_limits<double>::infinity();
+  return options_.input.is_bridge() ? bridge_of(options_.input).sigma_max()
+                                    : std::numeric_limits<double>::infinity();
 }
 
 TrainingBatch BatchSource::draw(int64_t first, int64_t count) const {
   const c10::NoGradGuard no_grad;
   Drawn drawn = draw_images(first, count);
   return finish(drawn, first, [&](Rng& rng) {
-    if (is_bridge(options_.input))
+    if (options_.input.is_bridge())
       return bridge_of(options_.input).sigma(1 - rng.uniform({count, 1, 1, 1}));
     return (rng.normal({count, 1, 1, 1}) * options_.p_std + options_.p_mean).exp();
   });

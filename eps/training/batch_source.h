@@ -14,7 +14,7 @@
 namespace eps::training {
 
 struct BatchOptions {
-  Input input = Input::eps;
+  NetworkInput input = NetworkInput::eps;
   std::vector<std::string> tasks =
       {};  // operator specs, one drawn for each image; none for a prior
   Range sigma_y = {0.05, 0.05};

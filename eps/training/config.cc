@@ -69,7 +69,7 @@ void check_network(const TrainingConfig& c) {
       " is no ",
       c.arch);
   check_one_of("preconditioning", c.preconditioning, {"auto", "edm", "anisotropic"});
-  check(!c.show_skip || c.preconditioning != "edm",
+  check(!network_input(c).has(Channel::skip) || c.preconditioning != "edm",
         "training: show_skip wants preconditioning=anisotropic, got edm");
   check_one_of("prior_variance", c.prior_variance, {"constant", "spectrum", "geometric_mean"});
   check_one_of("loss", c.loss, {"network", "image"});
@@ -77,15 +77,15 @@ void check_network(const TrainingConfig& c) {
 }
 
 void check_measurements(const TrainingConfig& c) {
-  const Input input = parse_input(c.input);
-  check(input != Input::prior || c.tasks.empty(), "training: the input prior takes no task");
-  check(input == Input::prior || !c.tasks.empty(),
+  const NetworkInput input = network_input(c);
+  check(input.conditional() || c.tasks.empty(), "training: the input ", c.input, " takes no task");
+  check(!input.conditional() || !c.tasks.empty(),
         "training: the input ",
         c.input,
         " wants a task, such as random_inpainting");
   for (const auto& task : c.tasks) find_task(task);
   const Range sigma_y = sigma_y_range(c);
-  check((input != Input::pivot_sigma && input != Input::eps_precision) || sigma_y.low > 0,
+  check(!input.needs_spectrum() || sigma_y.low > 0,
         "training: the input ",
         c.input,
         " shows logarithms of variances, which want sigma_y > 0; got ",
@@ -194,8 +194,15 @@ void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted)
   });
 }
 
+NetworkInput network_input(const TrainingConfig& config) {
+  NetworkInput input = parse_input(config.input);
+  if (config.show_skip) input = input.with(Channel::skip);
+  input.scale_side = config.scale_side;
+  return input;
+}
+
 BatchOptions batch_options(const TrainingConfig& config) {
-  BatchOptions options{.input = parse_input(config.input),
+  BatchOptions options{.input = network_input(config),
                        .tasks = {},
                        .sigma_y = sigma_y_range(config),
                        .p_mean = config.p_mean,

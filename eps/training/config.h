@@ -73,11 +73,12 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("fit", c.fit, "How images get that size: crop or resize", false);
   visit("flip", c.flip, "Mirror half of the images", false);
   visit("strict", c.strict, "Stop at an image that cannot be read instead of skipping it", true);
-  visit(
-      "input",
-      c.input,
-      "What the network sees: prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or i2sb",
-      false);
+  visit("input",
+        c.input,
+        "What the network sees: prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or "
+        "i2sb; "
+        "or channel by channel, such as pivot+y+deviation+skip",
+        false);
   visit("tasks", c.tasks, "Tasks or operator specs; several: one network for all", false);
   visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
   visit("start", c.start, "Network to start from: the name of a bundled one, or a file", false);
@@ -143,6 +144,8 @@ TrainingConfig resolved(TrainingConfig config);
 // Error if a field differs that a resumed run may not change.
 void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted);
 
+// What the network is to see: `input`, `show_skip` and `scale_side` together.
+NetworkInput network_input(const TrainingConfig& config);
 BatchOptions batch_options(const TrainingConfig& config);
 TrainerOptions trainer_options(const TrainingConfig& config);
 

@@ -1,6 +1,9 @@
 // The network a run begins with.
 #include "eps/training/initial_network.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "eps/io/images/image.h"
 #include "eps/io/torch/any_checkpoint.h"
 #include "eps/model/bundled.h"
@@ -9,11 +12,6 @@ namespace eps::training {
 namespace {
 
 constexpr int64_t kSpectrumImages = 4096;  // enough for each of its numbers to 2%
-
-// Channels beside c_in x.
-int64_t extra_channels(Input input, bool show_skip, const nets::UNetConfig& network) {
-  return side_channels(input, network.img_channels) + (show_skip ? network.img_channels : 0);
-}
 
 nets::UNetConfig network_for(const TrainingConfig& config, const Dataset& data) {
   const bool adm = config.arch == "adm";
@@ -37,14 +35,37 @@ nets::UNetConfig network_for(const TrainingConfig& config, const Dataset& data) 
   network.augment_dim = 0;  // nothing is augmented but for mirror images
   network.img_resolution = data.images.size(3);
   network.img_channels = network.out_channels = data.images.size(1);
-  network.in_channels =
-      network.img_channels + extra_channels(parse_input(config.input), config.show_skip, network);
+  network.in_channels = network_input(config).channels(network.img_channels);
   network.label_dim = data.label_dim;
   validate(network);
   return network;
 }
 
-// The network in the file, with room for what this run shows it.
+// The input of the run: a network that starts it keeps its skip and the scale of its side.
+NetworkInput input_of_run(const TrainingConfig& config, const NetworkInput& start) {
+  NetworkInput input = network_input(config);
+  if (start.has(Channel::skip)) input = input.with(Channel::skip);
+  input.scale_side = input.scale_side || start.scale_side;
+  return input;
+}
+
+// The place of each of the new input channels among the old ones, channel by channel of the image;
+// -1: the channel is new.
+std::vector<int64_t> places(const NetworkInput& before,
+                            const NetworkInput& after,
+                            int64_t image_channels) {
+  std::vector<int64_t> from(static_cast<size_t>(image_channels));
+  std::iota(from.begin(), from.end(), 0);
+  for (const Channel channel : after.side) {
+    const auto found = std::find(before.side.begin(), before.side.end(), channel);
+    const int64_t begin = image_channels * (1 + (found - before.side.begin()));
+    for (int64_t k = 0; k < image_channels; ++k)
+      from.push_back(found == before.side.end() ? -1 : begin + k);
+  }
+  return from;
+}
+
+// The network in the file, with its side channels where this run has them.
 Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
   const Safetensors file = read_any_checkpoint(find_model(config.start));
   check(!file.metadata.contains("training"),
@@ -53,30 +74,28 @@ Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
   Checkpoint start = checkpoint_from(file, config.start);
   const nets::UNetConfig& network = start.network.config();
   check_fits(network, data, config.start);
-  const Input input = parse_input(config.input);
-  const bool skip_before = start.preconditioning.show_skip;
-  const bool skip = skip_before || config.show_skip;
-  const int64_t own = network.in_channels - network.img_channels;
-  const int64_t wanted = extra_channels(input, skip, network);
-  // What eps shows is the first half of what eps_precision does; c_skip x comes last.
-  const bool as_it_says = own == extra_channels(start.input, skip_before, network);
-  const bool goes_on =
-      start.input == input || (start.input == Input::eps && input == Input::eps_precision);
-  if (wanted > own && (own == 0 || (as_it_says && goes_on && !skip_before))) {
-    start.network = nets::widen_input(start.network, wanted - own);
-    return start;
-  }
-  // The same number of channels may be another input: Palette can become EPS.
-  check(own == wanted && skip == skip_before,
+  const NetworkInput input = input_of_run(config, start.input);
+  const int64_t own = network.in_channels, wanted = input.channels(network.img_channels);
+  const bool as_it_says = own == start.input.channels(network.img_channels);
+  const bool keeps_all = std::all_of(start.input.side.begin(),
+                                     start.input.side.end(),
+                                     [&](Channel channel) { return input.has(channel); });
+  // Files from elsewhere need not say what their side channels are: as many are taken as they are.
+  check(as_it_says ? keeps_all : own == wanted || own == network.img_channels,
         config.start,
         ": a network with ",
-        own,
+        own - network.img_channels,
         " side channels for the input ",
-        to_string(start.input),
+        to_string(start.input.without(Channel::skip)),
         "; ",
         config.input,
-        skip ? " with show_skip has " : " has ",
-        wanted);
+        input.has(Channel::skip) ? " with show_skip has " : " has ",
+        wanted - network.img_channels);
+  if (as_it_says && start.input.side != input.side)
+    start.network =
+        nets::with_inputs(start.network, places(start.input, input, network.img_channels));
+  else if (own < wanted)
+    start.network = nets::widen_input(start.network, wanted - own);
   return start;
 }
 
@@ -101,14 +120,13 @@ Checkpoint initial_network(const TrainingConfig& config, const Dataset& data) {
     Rng rng(static_cast<uint64_t>(config.seed));
     start.network.initialise(rng);
   }
+  start.input = input_of_run(config, start.input);
   Preconditioning& p = start.preconditioning;
-  const bool show_skip = p.show_skip || config.show_skip;
-  if (config.preconditioning == "edm") p = {.sigma_data = p.sigma_data, .scale_side = p.scale_side};
+  if (config.preconditioning == "edm") p = {.sigma_data = p.sigma_data};
   if (config.preconditioning == "anisotropic") {
     p = {.kind = Kind::anisotropic,
          .sigma_data = p.sigma_data,
-         .prior_variance = config.prior_variance,
-         .scale_side = p.scale_side};
+         .prior_variance = config.prior_variance};
     if (config.prior_variance != "constant") {
       // Spread over the set: it may be sorted by class.
       const int64_t step = std::max<int64_t>(data.size() / kSpectrumImages, 1);
@@ -116,12 +134,9 @@ Checkpoint initial_network(const TrainingConfig& config, const Dataset& data) {
       p.spectrum = power_spectrum(images.scalar_type() == at::kByte ? from_uint8(images) : images);
     }
   }
-  p.scale_side = p.scale_side || config.scale_side;
-  check(!show_skip || p.kind == Kind::anisotropic,
+  check(!start.input.has(Channel::skip) || p.kind == Kind::anisotropic,
         config.start,
         ": a network shown c_skip x wants preconditioning=anisotropic");
-  p.show_skip = show_skip;
-  start.input = parse_input(config.input);
   start.use_fp16 = config.precision == "float16";
   start.provenance = {.data = names_of_sources(config.data),
                       .images_seen = start.provenance.images_seen,

@@ -14,12 +14,12 @@ Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t ima
   const Mean mean = posterior_mean(denoiser, posed.problem, edm(), model.input);
   const Shape shape = posed.x0.sizes().vec();
   const auto options = posed.x0.options().dtype(at::kDouble);
-  const bool measured = model.input != Input::prior;
+  const bool measured = model.input.conditional();
   const Tensor picture =
-      measured ? posed.problem.A->picture(posed.problem.y).to(options) : Tensor();
+      measured ? posed.problem.A->format().picture(posed.problem.y).to(options) : Tensor();
   const auto draw = [&](uint64_t seed, int64_t steps) {
     Rng rng(seed, images);
-    if (is_bridge(model.input))
+    if (model.input.is_bridge())
       return cross_bridge(bridge_of(model.input), mean, picture, steps, rng);
     SamplerOptions sampler;
     sampler.grid.steps = steps;

@@ -108,8 +108,8 @@ class Run {
     try {
       const TrainingBatch batch =
           source_.draw(0, std::min<int64_t>(64, std::max<int64_t>(config_.batch, 8)));
-      const PreconditionedQuery scaling(start_.preconditioning.on(start_.network.device()),
-                                        batch.query);
+      const PreconditionedQuery scaling(
+          start_.preconditioning.on(start_.network.device()), batch.query, start_.input);
       scaling.input();
       if (config_.loss == "image") scaling.mean_square_out();
     } catch (const Error& error) {

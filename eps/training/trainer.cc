@@ -106,7 +106,7 @@ Tensor Trainer::replay(const Pass& pass) {
 
 void Trainer::accumulate(int64_t first, int64_t count) {
   const TrainingBatch batch = source_.draw(first, count);
-  const PreconditionedQuery scaling(start_.preconditioning, batch.query);
+  const PreconditionedQuery scaling(start_.preconditioning, batch.query, start_.input);
   const int64_t pixels = batch.x0[0].numel();
   Pass pass{scaling.input(),
             scaling.noise_label(),
@@ -267,7 +267,7 @@ BandSums::Means validation_loss(const Checkpoint& model,
     for (int64_t i = 0; i < bands(); ++i) {
       if (band(i).low >= held_out.sigma_max()) continue;
       const TrainingBatch drawn = held_out.draw_in_band(first, count, band(i));
-      const Tensor mean = denoise(model.network, preconditioning, drawn.query);
+      const Tensor mean = denoise(model.network, preconditioning, model.input, drawn.query);
       const Tensor variance = drawn.query.sigma.square().flatten();
       const Tensor weight = (variance + data_variance) / (variance * data_variance);
       sums.add(drawn.query.sigma, weight * (mean - drawn.x0).square().mean({1, 2, 3}));

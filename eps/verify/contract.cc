@@ -16,7 +16,7 @@ double relative(const Tensor& value, const Tensor& wanted) {
 }
 
 Tensor measurement_noise(const LinearOperator& A, const Shape& image, Rng& rng) {
-  return A.measured(rng.normal(A.apply(at::zeros(image, at::kDouble)).sizes().vec()));
+  return A.format().measured(rng.normal(A.apply(at::zeros(image, at::kDouble)).sizes().vec()));
 }
 
 Coefficients edm_at(double sigma) { return edm().at(scalar(sigma)); }
@@ -53,21 +53,22 @@ double ridge_against_cg(const LinearOperator& A, const Shape& image, double lamb
 }
 
 double filter_error(const LinearOperator& A, const Shape& image, Rng& rng) {
-  if (A.basis() == Basis::none) return 0;
+  const Spectral* spectral = A.spectral();
+  if (!spectral) return 0;
   const Tensor x = rng.normal(image);
   const Tensor normal = A.adjoint(A.apply(x));
-  const double forward = relative(A.filter(x, [](const Tensor& e) { return e; }), normal);
+  const double forward = relative(spectral->filter(x, [](const Tensor& e) { return e; }), normal);
   const double inverse =
-      relative(A.filter(normal + x, [](const Tensor& e) { return 1 / (e + 1); }), x);
+      relative(spectral->filter(normal + x, [](const Tensor& e) { return 1 / (e + 1); }), x);
   // A few columns of f(A'A) against its diagonal.
   const auto f = [](const Tensor& e) { return 1 / (e + 1); };
-  const Tensor diagonal = A.filter_diagonal(x, f).expand(image);
+  const Tensor diagonal = spectral->diagonal(x, f).expand(image);
   double worst = std::max(forward, inverse);
   for (int64_t i = 0; i < 5; ++i) {
     const int64_t place = i * 7919 % x[0].numel();
     Tensor impulse = at::zeros_like(x).flatten(1);
     impulse.select(1, place).fill_(1);
-    const Tensor column = A.filter(impulse.reshape(image), f).flatten(1).select(1, place);
+    const Tensor column = spectral->filter(impulse.reshape(image), f).flatten(1).select(1, place);
     worst = std::max(worst, relative(diagonal.flatten(1).select(1, place), column));
   }
   return worst;

@@ -13,6 +13,10 @@
 namespace eps {
 namespace {
 
+bool is_mask(const LinearOperator& A) {
+  return A.spectral() && A.spectral()->basis() == Basis::pixel;
+}
+
 enum class Exact { never, isotropic, gaussian, always };
 
 // A chain that is fine enough, and particles enough, for their error to be below that of the
@@ -96,7 +100,7 @@ MethodRow judge(const Subject& subject,
                 .evaluations = 0,
                 .vjps = 0,
                 .solves = 0,
-                .may_refuse = subject.masks_only && A->basis() != Basis::pixel,
+                .may_refuse = subject.masks_only && !is_mask(*A),
                 .exact = is_exact(subject.exact, prior_name, operator_spec)};
   Samples samples;
   try {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/files.h"
+
 namespace eps {
 namespace {
 
@@ -37,6 +39,16 @@ TEST(Random, FloatNoiseIsTheRoundedDoubleNoise) {
 }
 
 // Fixed seed; each bound is 5 standard errors, a false alarm of 6e-7 had the seed been random.
+// A part of the images gets what it would get among all, also of a shorter draw.
+TEST(Random, ASliceContinuesTheStreamsOfItsImages) {
+  Rng all(5, {7, 3, 9, 4});
+  all.uniform({4, 2});
+  Rng part = all.slice(1, 3);
+  EXPECT_TRUE(part.normal({2, 3}).equal(all.normal({4, 8}).slice(0, 1, 3).slice(1, 0, 3)));
+  EXPECT_TRUE(part.uniform({2, 5}).equal(all.uniform({4, 5}).slice(0, 1, 3)));
+  EXPECT_EQ(error_of([&] { all.slice(3, 5); }), "Rng: no images 3 to 5 of 4");
+}
+
 TEST(Random, NumbersHaveTheRightMoments) {
   const int64_t n = 200001;  // odd: the last pair is half used
   const double bound = 5 / std::sqrt(static_cast<double>(n));

@@ -145,7 +145,8 @@ TEST(Task, ThePapersTasksDrawOnAnyImage) {
   Rng rng(0);
   const Tensor mask =
       make_operator(find_task("random_inpainting_80").test, at::empty({1, 1, 256, 256}), rng)
-          ->parameters()
+          ->format()
+          .parameters()
           .at("mask");
   EXPECT_NEAR(mask.mean().item<double>(), 0.2, 5 * std::sqrt(0.16 / 65536));
 }

@@ -26,7 +26,7 @@ TEST(Demo, DoesWhatItsCommandsDo) {
   config.img_resolution = 32;
   config.in_channels = 6;
   write_checkpoint(models + "/faces64-eps.safetensors",
-                   {.network = wave_network(config), .input = Input::eps});
+                   {.network = wave_network(config), .input = NetworkInput::eps});
   for (int i = 1; i <= 5; ++i)
     write_png(models + "/faces64-images/0" + std::to_string(i) + ".png",
               to_uint8(0.3 * Rng(static_cast<uint64_t>(i)).normal({3, 32, 32})));

@@ -248,7 +248,7 @@ TEST_F(Restore, RefusesWhatCannotBeRestored) {
   const c10::NoGradGuard no_gradients;
   nets::UNetConfig wide = small_ncsnpp();
   wide.in_channels = 9;
-  write_checkpoint(prior_, {.network = wave_network(wide), .input = Input::eps_precision});
+  write_checkpoint(prior_, {.network = wave_network(wide), .input = NetworkInput::eps_precision});
   says(run(picture_ + " --simulate --operator 'blur_gaussian:size=3 | inpaint_random'", prior_),
        "takes single operators, not blur_gaussian:size=3 | inpaint_random");
 }

@@ -83,7 +83,7 @@ TEST(TrainingRun, LeavesAllThatIsPromised) {
   EXPECT_EQ(logged, 5);
   EXPECT_EQ(validated, 2);
   const Checkpoint model = read_checkpoint(run + "/network.safetensors");
-  EXPECT_EQ(model.input, Input::eps);
+  EXPECT_EQ(model.input, NetworkInput::eps);
   EXPECT_EQ(model.provenance.images_seen, 320);
   EXPECT_EQ(model.provenance.tasks.size(), 2u);
 

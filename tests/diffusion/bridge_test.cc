@@ -11,8 +11,8 @@
 namespace eps {
 namespace {
 
-const Bridge& kIndi = bridge_of(Input::indi);
-const Bridge& kI2sb = bridge_of(Input::i2sb);
+const Bridge& kIndi = bridge_of(NetworkInput::indi);
+const Bridge& kI2sb = bridge_of(NetworkInput::i2sb);
 
 double at_level(const Bridge::Function& f, double value) { return f(scalar(value)).item<double>(); }
 
@@ -28,7 +28,9 @@ class Answers final : public Denoiser {
  public:
   explicit Answers(Mean mean) : mean_(std::move(mean)) {}
   Tensor mean(const Query& query) const override { return mean_(query.x, query.sigma); }
-  bool answers(Input) const override { return true; }
+  std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
+    return method;
+  }
 
  private:
   const Mean mean_;
@@ -68,7 +70,7 @@ TEST(Bridge, HasItsEndsAtTheImages) {
     // A standard deviation of 0 is the root of what rounding leaves of a variance.
     expect_close(on_bridge(*bridge, x0, x1, bridge->sigma(scalar(1)), n), x1, 1e-7);
   }
-  EXPECT_EQ(error_of([] { bridge_of(Input::eps); }), "bridge: the input eps has none");
+  EXPECT_EQ(error_of([] { bridge_of(NetworkInput::eps); }), "bridge: the input eps has none");
 }
 
 // With the true x0 for an answer, the way back has the bridge's own law at every level.

@@ -55,7 +55,7 @@ TEST(Protocol, EveryImageHasItsOwnOperatorAndTheMeasurementIsIts) {
   ASSERT_EQ(problems.size(), 2u);
   EXPECT_EQ(problems[0].y.size(0), 4);
   EXPECT_EQ(problems[1].y.size(0), 3);
-  const Tensor mask = problems[0].A->parameters().at("mask");
+  const Tensor mask = problems[0].A->format().parameters().at("mask");
   EXPECT_FALSE(at::equal(mask[0], mask[1]));
   EXPECT_TRUE(at::equal(problems[1].y, problems[1].A->apply(clean.x0.slice(0, 4, 7))));
 }

@@ -23,7 +23,7 @@ void expect_agreement(const Operator& A, const Shape& image) {
   for (const Tensor& lambda : {scalar(0.3), scalar(1e-4), scalar(0), per_image}) {
     const Tensor wanted = by_definition(A, z, y, lambda);
     const double size = wanted.abs().max().item<double>();
-    EXPECT_TRUE(kernels::plain(z, y, lambda, A->batch()));
+    EXPECT_TRUE(kernels::plain(z, y, lambda, A->format().batch()));
     EXPECT_LT((A->proximal(z, y, lambda) - wanted).abs().max().item<double>(), 1e-11 * size)
         << to_string(image);
     if (lambda.dim() == 0 && lambda.item<double>() == 0) continue;  // float32 cannot invert a blur

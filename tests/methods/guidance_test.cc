@@ -173,7 +173,7 @@ TEST(Mmps, LeavesAnImageThatMeetsItsMeasurements) {
   const Tensor x = run_with(Multiple(0.5), bed, "mmps:steps=1,sigma_max=2,rho=1").images;
   EXPECT_TRUE(at::equal(x[0], D[0]));
   // The others: M is 0.01 + 4/2 where something is measured.
-  expect_close(x, D + 2 / 2.01 * bed.problem.A->measured(bed.problem.y - D));
+  expect_close(x, D + 2 / 2.01 * bed.problem.A->format().measured(bed.problem.y - D));
 }
 
 // With a negative Jacobian, which no posterior mean has, the system is indefinite.
@@ -211,7 +211,7 @@ TEST(Tmpd, TakesNegativeRowSumsForPositive) {
   const Tensor D = -initial_noise(bed);
   const Tensor x = run_with(Multiple(-0.5), bed, "tmpd:steps=1,sigma_max=2").images;
   const double variance = 0.01 + 4 * 0.5;
-  expect_close(x, D - 4 * 0.5 / variance * bed.problem.A->measured(bed.problem.y - D));
+  expect_close(x, D - 4 * 0.5 / variance * bed.problem.A->format().measured(bed.problem.y - D));
 }
 
 TEST(Tmpd, RefusesMeasurementsWithoutNoise) {

@@ -16,7 +16,9 @@ class Shrink final : public Denoiser {
   Tensor mean(const Query& query) const override {
     return query.x * (0.25 / (0.25 + per_sample(query.sigma, query.x).square()));
   }
-  bool answers(Input) const override { return true; }
+  std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
+    return method;
+  }
 };
 
 // Every method with few steps, so that all can be run.
@@ -246,9 +248,9 @@ TEST(MethodErrors, RefuseAnOperatorWithoutAFilterWhereOneIsNeeded) {
 // y of batch 1 stands for many samples of one posterior, also where a network is shown y; and one
 // that is shown more than eps asks for serves eps, too.
 TEST(Networks, DrawManySamplesOfOnePosterior) {
-  for (const Input input : {Input::eps, Input::eps_precision}) {
+  for (const NetworkInput& input : {NetworkInput::eps, NetworkInput::eps_precision}) {
     nets::UNetConfig wide = small_ncsnpp();
-    wide.in_channels += side_channels(input, wide.img_channels);
+    wide.in_channels = input.channels(wide.img_channels);
     const NetworkDenoiser denoiser({.network = wave_network(wide), .input = input});
     Rng one(6), many(7, 3);
     const Problem problem =

@@ -21,7 +21,7 @@ struct MethodTestbed {
     problem = observe(A_, prior.sample(streams, images), scalar(0.1), streams);
     A = matrix_of(
         [&](const Tensor& v) { return A_->apply(v); }, like.sizes().vec(), 1, at::kDouble)[0];
-    y = rows(A_->measured(problem.y));
+    y = rows(A_->format().measured(problem.y));
     m = prior.mean().flatten();
     C = prior.covariance();
     I = at::eye(16, at::kDouble);

@@ -88,7 +88,10 @@ class Shown final : public Denoiser {
     EXPECT_FALSE(query.A);
     return query.x / (1 + query.sigma.square()) + 0.1 * query.side;
   }
-  bool answers(Input input) const override { return input == Input::palette; }
+  std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
+    if (method != NetworkInput::palette) return {};
+    return method;
+  }
 };
 
 TEST(Palette, ShowsTheNetworkTheStateAndTheMeasurement) {
@@ -99,7 +102,7 @@ TEST(Palette, ShowsTheNetworkTheStateAndTheMeasurement) {
     const Tensor noise = bed.rows(shadow.normal(bed.shape));
     const Samples samples = sample_posterior(
         choose_method("palette" + kTwoSteps), Shown(), bed.problem, bed.shape, rng);
-    const Tensor side = bed.rows(bed.problem.A->picture(bed.problem.y));
+    const Tensor side = bed.rows(bed.problem.A->format().picture(bed.problem.y));
     expect_close(bed.rows(samples.images), two_steps(noise, [&](const Tensor& x, double s) {
                    return x / (1 + s * s) + 0.1 * side;
                  }));

@@ -11,7 +11,7 @@ namespace {
 void remove_noise(MethodTestbed& bed) {
   Rng rng(13, bed.shape[0]);
   bed.problem = observe(bed.problem.A, bed.prior.sample(rng, bed.shape[0]), scalar(0), rng);
-  bed.y = MethodTestbed::rows(bed.problem.A->measured(bed.problem.y));
+  bed.y = MethodTestbed::rows(bed.problem.A->format().measured(bed.problem.y));
   bed.sigma_y = 0;
 }
 
@@ -130,10 +130,11 @@ TEST(Repaint, CountsThePublishedEvaluations) {
 }
 
 // Weighs each pixel by 1/2.
-class Dimming final : public LinearOperator {
+class Dimming final : public LinearOperator, public Spectral {
  public:
   Tensor apply(const Tensor& x) const override { return x / 2; }
   Tensor adjoint(const Tensor& y) const override { return y / 2; }
+  const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::pixel; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return x * f(at::full_like(x, 0.25));
@@ -213,7 +214,7 @@ TEST(ProjectionMethods, ComeNearThePosteriorWithTheirDefaults) {
 // One problem of a batch, drawn by itself with the stream of its image.
 Tensor drawn_alone(const std::string& method, const Mixture& prior, const Problem& all, int64_t i) {
   const auto own = [i](const Tensor& batch) { return batch.slice(0, i, i + 1); };
-  const auto parameters = all.A->parameters();
+  const auto parameters = all.A->format().parameters();
   const Operator A = parameters.count("mask") ? inpainting(own(parameters.at("mask")).unsqueeze(1))
                                               : circular_blur(own(parameters.at("kernel")), 4, 4);
   Rng rng(21, std::vector<uint64_t>{static_cast<uint64_t>(i)});
@@ -227,7 +228,7 @@ TEST(ProjectionMethods, TreatEachImageOfABatchByItself) {
   for (const char* spec : {"inpaint_random:missing=0.5", "blur_gaussian:std=0.4..0.9,size=3"}) {
     Rng rng(15, 3);
     const Operator A = make_operator(spec, at::empty(shape, at::kDouble), rng);
-    ASSERT_EQ(A->batch(), 3);
+    ASSERT_EQ(A->format().batch(), 3);
     const Tensor sigma_y = at::tensor({0.0, 0.1, 0.5}, at::kDouble).reshape({3, 1, 1, 1});
     const Problem problem = observe(A, prior.sample(rng, 3), sigma_y, rng);
     for (const char* name :

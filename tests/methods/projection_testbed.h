@@ -30,7 +30,7 @@ inline std::vector<std::string> operators_with_basis() {
 
 // Whether the method takes the operator: repaint wants a mask.
 inline bool applies(const std::string& method, const LinearOperator& A) {
-  return method.rfind("repaint", 0) != 0 || A.basis() == Basis::pixel;
+  return method.rfind("repaint", 0) != 0 || (A.spectral() && A.spectral()->basis() == Basis::pixel);
 }
 
 // y - A x of each row.

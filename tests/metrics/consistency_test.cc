@@ -32,7 +32,7 @@ TEST_P(ChiSquare, OfTheTruthIsOneAndChunksGiveTheSame) {
     EXPECT_NEAR(found[n].item<double>(), noise[n].square().sum().item<double>() / M, 1e-9);
     EXPECT_NEAR(found[n].item<double>(), 1, 5 * std::sqrt(2 / M));
   }
-  if (A->batch() > 1) return;
+  if (A->format().batch() > 1) return;
   const Problem last{A, problem.y.slice(0, 2), sigma.slice(0, 2), {}};
   EXPECT_NEAR(chi_square(last, x0.slice(0, 2)).item<double>(), found[2].item<double>(), 1e-9);
 }

@@ -128,17 +128,18 @@ class ModelNames : public ::testing::Test {
  protected:
   ModelNames() {
     ::setenv("EPS_MODELS", folder_.file("").c_str(), 1);
-    const auto write = [&](const std::string& name, Input input, int64_t side, int64_t seen) {
-      nets::UNetConfig config = small_ncsnpp();
-      config.in_channels = 3 + side;
-      write_checkpoint(
-          folder_.file(name),
-          {.network = wave_network(config),
-           .input = input,
-           .provenance = {.images_seen = seen, .tasks = {"motion_blur", "inpainting"}}});
-    };
-    write("small-prior.safetensors", Input::prior, 0, 0);
-    write("small-eps.safetensors", Input::eps, 3, 2500000);
+    const auto write =
+        [&](const std::string& name, const NetworkInput& input, int64_t side, int64_t seen) {
+          nets::UNetConfig config = small_ncsnpp();
+          config.in_channels = 3 + side;
+          write_checkpoint(
+              folder_.file(name),
+              {.network = wave_network(config),
+               .input = input,
+               .provenance = {.images_seen = seen, .tasks = {"motion_blur", "inpainting"}}});
+        };
+    write("small-prior.safetensors", NetworkInput::prior, 0, 0);
+    write("small-eps.safetensors", NetworkInput::eps, 3, 2500000);
     write_safetensors(folder_.file("weights.safetensors"), {{{"w", at::ones({2})}}, {}});
   }
   ~ModelNames() override { ::unsetenv("EPS_MODELS"); }

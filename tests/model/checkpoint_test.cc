@@ -158,9 +158,43 @@ TEST(ModelConfig, ComesBackFromJson) {
   }
   const ModelConfig vp{.preconditioning = {.kind = Kind::vp, .beta_d = 10, .M = 500}};
   EXPECT_EQ(parse_model_config(to_json(vp)), vp);
-  const ModelConfig shown{
-      .preconditioning = {.kind = Kind::anisotropic, .scale_side = true, .show_skip = true}};
-  EXPECT_EQ(parse_model_config(to_json(shown)), shown);
+  for (const char* name : {"prior+skip", "eps_precision+skip", "pivot+y+deviation", "i2sb+skip+y"})
+    for (const bool scale : {false, true}) {
+      ModelConfig seen{.preconditioning = {.kind = Kind::anisotropic}, .input = parse_input(name)};
+      seen.input.scale_side = scale;
+      EXPECT_EQ(parse_model_config(to_json(seen)), seen) << name;
+    }
+}
+
+// The text that earlier versions wrote and read.
+TEST(ModelConfig, WritesPresetsAsBefore) {
+  ModelConfig config{.preconditioning = {.kind = Kind::anisotropic},
+                     .input = NetworkInput::eps_precision.with(Channel::skip)};
+  config.input.scale_side = true;
+  const auto begins = [&](const std::string& text) {
+    return to_json(config).substr(0, text.size()) == text;
+  };
+  EXPECT_TRUE(
+      begins(R"({"class_name":"AnisotropicPrecond","sigma_data":0.5,"prior_variance":"constant",)"
+             R"("scale_side":true,"show_skip":true,"use_fp16":false,"input":"eps_precision",)"))
+      << to_json(config);
+  config.input = NetworkInput::eps;
+  EXPECT_TRUE(
+      begins(R"({"class_name":"AnisotropicPrecond","sigma_data":0.5,"prior_variance":"constant",)"
+             R"("use_fp16":false,"input":"eps",)"))
+      << to_json(config);
+}
+
+TEST(Checkpoint, TheBundledNetworksSeeWhatTheyAlwaysDid) {
+  const std::string folder = EPS_SOURCE_DIR "/models/";
+  for (const auto& [name, input] :
+       {std::pair{"faces64-prior", "prior"}, {"faces64-eps", "eps_precision+skip"}}) {
+    const Safetensors file = read_safetensors(folder + name + ".safetensors");
+    const Checkpoint model = checkpoint_from(file, name);
+    EXPECT_EQ(model.input, parse_input(input)) << to_string(model.input);
+    EXPECT_EQ(model.network.config().in_channels, model.input.channels(3));
+    EXPECT_EQ(to_safetensors(model).metadata.at("config"), file.metadata.at("config"));
+  }
 }
 
 TEST(ModelConfig, ReadsEdmsKeywordsFlatOrNested) {

@@ -83,7 +83,8 @@ TEST(Mixture, AnswersPerSampleQueries) {
   const Tensor sigma = at::tensor({0.1, 1.0, 10.0}, at::kDouble).reshape({3, 1, 1, 1});
   const Tensor together = prior.mean(Query{x, sigma, A, scalar(0.05)});
   for (int64_t n = 0; n < 3; ++n) {
-    const Operator own = inpainting(A->parameters().at("mask").slice(0, n, n + 1).unsqueeze(1));
+    const Operator own =
+        inpainting(A->format().parameters().at("mask").slice(0, n, n + 1).unsqueeze(1));
     const Tensor alone =
         prior.mean(Query{x.slice(0, n, n + 1), sigma[n][0][0][0], own, scalar(0.05)});
     EXPECT_TRUE(alone[0].allclose(together[n], 1e-9, 1e-9));

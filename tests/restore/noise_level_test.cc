@@ -58,7 +58,9 @@ TEST(NoiseLevel, WantsNeighbours) {
 
 Checkpoint trained_with(const Provenance& provenance) {
   const c10::NoGradGuard no_gradients;
-  return {.network = wave_network(small_ncsnpp()), .input = Input::eps, .provenance = provenance};
+  return {.network = wave_network(small_ncsnpp()),
+          .input = NetworkInput::eps,
+          .provenance = provenance};
 }
 
 // y = x0 + sigma n of three channels, x0 of a stationary prior with a pixel deviation of 0.1 or so.

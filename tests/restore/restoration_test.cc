@@ -97,7 +97,10 @@ class Shown final : public Denoiser {
     side = query.side;
     return at::zeros_like(query.x);
   }
-  bool answers(Input input) const override { return input == Input::palette; }
+  std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
+    if (method != NetworkInput::palette) return {};
+    return method;
+  }
   mutable Tensor side;
 };
 

@@ -23,7 +23,7 @@ TrainingConfig bridging(const std::string& input, const std::vector<std::string>
 TEST(BridgeTraining, BatchesLieOnTheBridge) {
   const Dataset data = synthetic(16);
   const int64_t n = 400;
-  for (const Input input : {Input::indi, Input::i2sb}) {
+  for (const NetworkInput& input : {NetworkInput::indi, NetworkInput::i2sb}) {
     SCOPED_TRACE(to_string(input));
     const Bridge& bridge = bridge_of(input);
     TrainingConfig config =
@@ -33,10 +33,10 @@ TEST(BridgeTraining, BatchesLieOnTheBridge) {
     const TrainingBatch batch = source.draw(0, n);
     const BatchSource::Posed posed = source.pose(0, n);
     ASSERT_TRUE(identical(posed.x0, batch.x0));
-    const Tensor x1 = posed.problem.A->picture(posed.problem.y);
+    const Tensor x1 = posed.problem.A->format().picture(posed.problem.y);
     const Tensor sigma = batch.query.sigma, w = bridge.weight(sigma);
     const Tensor residual = batch.query.x - (1 - w) * batch.x0 - w * x1;
-    if (input == Input::indi) {
+    if (input == NetworkInput::indi) {
       EXPECT_LT(residual.abs().max().item<double>(), 1e-6);
     } else {
       const Tensor white = (residual / bridge.variance(sigma).sqrt()).to(at::kDouble);
@@ -68,7 +68,7 @@ TEST(BridgeTraining, BandsEndWhereTheBridgeDoes) {
     const Tensor sigma = source.draw_in_band(0, 64, band).query.sigma;
     return Range{sigma.min().item<double>(), sigma.max().item<double>()};
   };
-  const double last = bridge_of(Input::i2sb).sigma_max();
+  const double last = bridge_of(NetworkInput::i2sb).sigma_max();
   EXPECT_EQ(source.sigma_max(), last);
   EXPECT_GE(range({0.3, 1}).low, 0.3);
   EXPECT_LE(range({0.3, 1}).high, last + 1e-6);
@@ -98,7 +98,7 @@ TEST(BridgeTraining, TheTinyPresetLearns) {
 
 // Rows of a preview: the image, picture(y), the network's answer to it, two samples.
 TEST(BridgeTraining, PreviewsCrossTheBridge) {
-  for (const Input input : {Input::indi, Input::i2sb}) {
+  for (const NetworkInput& input : {NetworkInput::indi, NetworkInput::i2sb}) {
     const TrainingConfig config = bridging(to_string(input), {"super_resolution_4x"});
     const Dataset data = synthetic(8);
     const BatchSource source(data, batch_options(config), at::kCPU);
@@ -110,7 +110,7 @@ TEST(BridgeTraining, PreviewsCrossTheBridge) {
       return grid.narrow(1, padding + i * (kSide + padding), kSide).narrow(2, padding, kSide);
     };
     const BatchSource::Posed posed = source.pose(0, 2);
-    const Tensor x1 = posed.problem.A->picture(posed.problem.y);
+    const Tensor x1 = posed.problem.A->format().picture(posed.problem.y);
     const Tensor answer = denoise(model.network,
                                   model.preconditioning,
                                   x1,
@@ -120,7 +120,7 @@ TEST(BridgeTraining, PreviewsCrossTheBridge) {
     EXPECT_TRUE(row(1).equal(to_uint8(x1)[0]));
     EXPECT_TRUE(row(2).equal(to_uint8(answer)[0]));
     EXPECT_FALSE(row(3).equal(row(2)));
-    EXPECT_EQ(row(3).equal(row(4)), input == Input::indi);
+    EXPECT_EQ(row(3).equal(row(4)), input == NetworkInput::indi);
   }
 }
 

@@ -31,8 +31,8 @@ TEST(StartingPoint, AWarmStartAnswersAsThePretrainedNetwork) {
     EXPECT_EQ(fresh.network.config().in_channels, channels);
     Query bare{batch.query.x, batch.query.sigma};
     bare.labels = batch.query.labels;
-    EXPECT_TRUE(identical(denoise(fresh.network, fresh.preconditioning, batch.query),
-                          denoise(old.network, old.preconditioning, bare)))
+    EXPECT_TRUE(identical(denoise(fresh.network, fresh.preconditioning, fresh.input, batch.query),
+                          denoise(old.network, old.preconditioning, old.input, bare)))
         << input;
     if (std::string(input) == "eps") write_checkpoint(folder.file("eps.safetensors"), fresh);
   }
@@ -44,8 +44,9 @@ TEST(StartingPoint, AWarmStartAnswersAsThePretrainedNetwork) {
   const Query query = more.source.draw(0, 4).query;
   Query narrow = query;
   narrow.side = query.side.slice(1, 0, 3);
-  EXPECT_TRUE(denoise(fresh.network, fresh.preconditioning, query)
-                  .allclose(denoise(old.network, old.preconditioning, narrow), 1e-5, 1e-5));
+  EXPECT_TRUE(
+      denoise(fresh.network, fresh.preconditioning, fresh.input, query)
+          .allclose(denoise(old.network, old.preconditioning, old.input, narrow), 1e-5, 1e-5));
 }
 
 TEST(StartingPoint, AWarmStartMakesRoomForTheLinearEstimate) {
@@ -64,7 +65,7 @@ TEST(StartingPoint, AWarmStartMakesRoomForTheLinearEstimate) {
   EXPECT_EQ(wide.trainer.average().network.config().in_channels, 9);
   const Query query = wide.source.draw(0, 4).query;
   const auto answer = [&](const Checkpoint& model) {
-    return denoise(model.network, model.preconditioning, query);
+    return denoise(model.network, model.preconditioning, model.input, query);
   };
   const Tensor before = answer(wide.trainer.average());
   EXPECT_TRUE(before.allclose(answer(narrow.trainer.average()), 1e-5, 1e-5));
@@ -75,17 +76,48 @@ TEST(StartingPoint, AWarmStartMakesRoomForTheLinearEstimate) {
   write_checkpoint(file, wide.trainer.average());
   config.show_skip = false;
   const Checkpoint again = initial_network(config, data);
-  EXPECT_TRUE(again.preconditioning.show_skip);
+  EXPECT_TRUE(again.input.has(Channel::skip));
   EXPECT_EQ(again.network.config().in_channels, 9);
   config.preconditioning = "edm";
   EXPECT_EQ(error_of([&] { initial_network(config, data); }),
             file + ": a network shown c_skip x wants preconditioning=anisotropic");
+  // A further channel goes before the skip, whose weights move behind it.
   config.preconditioning = "anisotropic";
   config.input = "eps_precision";
-  EXPECT_EQ(error_of([&] { initial_network(config, data); }),
-            file +
-                ": a network with 6 side channels for the input eps; eps_precision with "
-                "show_skip has 9");
+  const Checkpoint more = initial_network(config, data);
+  EXPECT_EQ(more.input, parse_input("eps_precision+skip"));
+  Query wider = query;
+  wider.side = at::cat({query.side, waves(query.side.sizes().vec())}, 1);
+  EXPECT_TRUE(denoise(more.network, more.preconditioning, more.input, wider)
+                  .allclose(answer(again), 1e-5, 1e-5));
+}
+
+// Channels are known by name, in whatever order they stand.
+TEST(StartingPoint, AWarmStartFindsEachChannelInItsNewPlace) {
+  const Folder folder;
+  const Dataset data = synthetic(32);
+  TrainingConfig config = tiny("eps_precision", {"identity"});
+  config.preconditioning = "anisotropic";
+  config.input = "pivot+y+precision+skip";
+  Session before(config, data);
+  before.steps(5);
+  config.start = folder.file("before.safetensors");
+  write_checkpoint(config.start, before.trainer.average());
+  for (const char* input : {"pivot+skip+precision+y", "pivot+precision+deviation+skip+y"}) {
+    SCOPED_TRACE(input);
+    config.input = input;
+    Session after(config, data);
+    const Checkpoint old = before.trainer.average(), fresh = after.trainer.average();
+    EXPECT_EQ(fresh.input, parse_input(input));
+    EXPECT_TRUE(
+        denoise(fresh.network, fresh.preconditioning, fresh.input, after.source.draw(0, 4).query)
+            .allclose(
+                denoise(
+                    old.network, old.preconditioning, old.input, before.source.draw(0, 4).query),
+                1e-5,
+                1e-5));
+    after.steps(1);
+  }
 }
 
 TEST(StartingPoint, ChannelsThatMeanSomethingElseAreRefused) {
@@ -118,7 +150,7 @@ TEST(StartingPoint, AllThatIsShownFitsFromScratchAndFromAPrior) {
     Session session(config, data);
     EXPECT_EQ(session.trainer.network().network.config().in_channels, 12);
     session.steps(2);
-    EXPECT_TRUE(session.trainer.network().preconditioning.show_skip);
+    EXPECT_EQ(session.trainer.network().input, parse_input("eps_precision+skip"));
   }
   TrainingConfig config = tiny("eps", {"identity"});
   config.preconditioning = "edm";

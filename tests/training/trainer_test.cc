@@ -97,7 +97,7 @@ TEST(Training, TheLossIsEdms) {
   session.trainer.report();
   const Checkpoint model = session.trainer.network();
   const TrainingBatch batch = session.source.draw(session.trainer.images_seen(), 8);
-  const Tensor mean = denoise(model.network, {}, batch.query).detach();
+  const Tensor mean = denoise(model.network, {}, model.input, batch.query).detach();
   const Tensor sigma = batch.query.sigma;
   const Tensor weight = (sigma.square() + 0.25) / (sigma * 0.5).square();
   const double wanted = (weight * (mean - batch.x0).square()).mean().item<double>();
@@ -115,7 +115,8 @@ TEST(Training, TheLossOnTheImageIsRelativeToWhatCanBeKnown) {
   session.trainer.report();
   const Checkpoint model = session.trainer.network();
   const TrainingBatch batch = session.source.draw(session.trainer.images_seen(), 8);
-  const Tensor mean = denoise(model.network, model.preconditioning, batch.query).detach();
+  const Tensor mean =
+      denoise(model.network, model.preconditioning, model.input, batch.query).detach();
   const Tensor expected = PreconditionedQuery(model.preconditioning, batch.query).mean_square_out();
   const double wanted = ((mean - batch.x0).square() / expected).mean().item<double>();
   session.steps(1);
@@ -188,7 +189,8 @@ TEST(Training, LearnsTheExactPosteriorOfGaussianImages) {
     const Tensor exact = prior.mean(batch.query).to(at::kFloat);
     const auto excess = [&] {
       const Checkpoint model = session.trainer.average();
-      return distance(denoise(model.network, model.preconditioning, batch.query), exact);
+      return distance(denoise(model.network, model.preconditioning, model.input, batch.query),
+                      exact);
     };
     const double before = excess();
     session.steps(400);

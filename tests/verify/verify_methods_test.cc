@@ -65,7 +65,7 @@ TEST(VerifyMethods, TheQuickTableKeepsItsClaims) {
   }
   // Every method that an exact prior can serve; those for other inputs need a network.
   for (const auto& [name, method] : methods()) {
-    if (method.input == Input::prior) {
+    if (method.input == NetworkInput::prior) {
       EXPECT_TRUE(seen.count(name)) << name;
     }
   }

@@ -1,0 +1,141 @@
+// The registry of operators, and the grammar of operator specs.
+#include "eps/operators/registry.h"
+
+#include "eps/base/registered.h"
+#include "eps/operators/factories.h"
+#include "eps/operators/task.h"
+
+namespace eps {
+namespace {
+
+Registered<OperatorEntry>& operator_registry() {
+  static Registered<OperatorEntry> registry("operator");
+  return registry;
+}
+
+// Parts of `text` between separators; the separator has spaces around it, so that file names may
+// hold the bare character.
+std::vector<std::string> split(const std::string& text, const std::string& separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t end; (end = text.find(separator, begin)) != std::string::npos;
+       begin = end + separator.size())
+    parts.push_back(text.substr(begin, end - begin));
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+const std::string kThen = " | ";
+const std::string kAnd = " + ";
+
+const OperatorEntry& find_operator(const Spec& spec) {
+  const auto found = operators().find(spec.name());
+  if (const auto task = tasks().find(spec.name()); task != tasks().end())
+    fail("\"", spec.name(), "\" is a task; its operator is ", task->second.test);
+  if (found == operators().end()) throw UnknownName("operator", spec.name(), names_of(operators()));
+  return found->second;
+}
+
+Draw parse_one(const std::string& text) {
+  const Spec parsed = Spec::parse(text);
+  const OperatorEntry& entry = find_operator(parsed);
+  const Spec spec = parsed.resolve(entry.fields);
+  return [spec, make = entry.make](const Tensor& like, Rng& rng) {
+    check(like.dim() == 4,
+          spec.name(),
+          ": images must be N x C x H x W, got ",
+          to_string(like.sizes()));
+    return make(spec, like, rng);
+  };
+}
+
+// a | b: b is drawn for images of the shape that a makes.
+Draw parse_chain(const std::string& text) {
+  std::vector<Draw> links;
+  for (const auto& link : split(text, kThen)) links.push_back(parse_one(link));
+  if (links.size() == 1) return links[0];
+  return [links](const Tensor& like, Rng& rng) {
+    Operator chain = links[0](like, rng);
+    for (size_t i = 1; i < links.size(); ++i) {
+      const Tensor between = chain->apply(at::zeros_like(like, at::kDouble));
+      chain = compose(chain, links[i](between, rng));
+    }
+    return chain;
+  };
+}
+
+}  // namespace
+
+const std::map<std::string, OperatorEntry>& operators() { return operator_registry().all(); }
+
+bool register_operator(OperatorEntry entry) { return operator_registry().add(entry); }
+
+Draw parse_operator(const std::string& spec) {
+  std::vector<Draw> parts;
+  for (const auto& part : split(spec, kAnd)) parts.push_back(parse_chain(part));
+  if (parts.size() == 1) return parts[0];
+  return [parts](const Tensor& like, Rng& rng) {
+    std::vector<Operator> drawn;
+    for (const auto& part : parts) drawn.push_back(part(like, rng));
+    return stack(drawn, like.sizes().vec());
+  };
+}
+
+Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng) {
+  return parse_operator(spec)(like, rng);
+}
+
+bool is_composed(const std::string& spec) {
+  return spec.find(kThen) != std::string::npos || spec.find(kAnd) != std::string::npos;
+}
+
+bool names_operator(const std::string& spec) {
+  const std::string first = split(split(spec, kAnd)[0], kThen)[0];
+  return operators().contains(Spec::parse(first).name());
+}
+
+Shape image_shape_of(const std::string& text, const Shape& y) {
+  check(text.find(kAnd) == std::string::npos,
+        text,
+        ": the image shape cannot be told from a stacked measurement; give it (C, H, W)");
+  Shape shape = y;
+  const auto links = split(text, kThen);
+  for (auto link = links.rbegin(); link != links.rend(); ++link) {
+    const Spec parsed = Spec::parse(*link);
+    const OperatorEntry& entry = find_operator(parsed);
+    if (entry.image_shape) shape = entry.image_shape(parsed.resolve(entry.fields), shape);
+  }
+  check(shape.size() == 4, text, ": no image can have given a measurement of shape ", to_string(y));
+  return shape;
+}
+
+int64_t measurement_dims_of(const std::string& text) {
+  if (text.find(kAnd) != std::string::npos) return 2;  // stacked measurements are flat
+  return find_operator(Spec::parse(split(text, kThen).back())).measurement_dims;
+}
+
+bool is_random(const std::string& text) {
+  for (const auto& chain : split(text, kAnd))
+    for (const auto& link : split(chain, kThen)) {
+      const Spec parsed = Spec::parse(link);
+      const OperatorEntry& entry = find_operator(parsed);
+      if (entry.is_random && entry.is_random(parsed.resolve(entry.fields))) return true;
+    }
+  return false;
+}
+
+std::function<bool(const Spec& spec)> random_ranges(std::vector<std::string> keys) {
+  return [keys = std::move(keys)](const Spec& spec) {
+    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+      constexpr double kAny = 1e300;
+      const Range range = spec.range(key, -kAny, kAny, 1);
+      return range.low < range.high;
+    });
+  };
+}
+
+Tensor draw_in(const Range& range, const Tensor& like, Rng& rng) {
+  return range.low + (range.high - range.low) * rng.uniform({like.size(0), 1, 1, 1});
+}
+
+}  // namespace eps
