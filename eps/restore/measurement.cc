@@ -14,9 +14,6 @@
 namespace eps {
 namespace {
 
-// The streams of random numbers of a simulated measurement.
-constexpr uint64_t kOperatorStream = 0, kNoiseStream = 1;
-
 // From a file whose name may hold anything: no spec is made of it.
 OperatorChoice from_file(const std::string& name,
                          const std::string& path,
@@ -218,7 +215,8 @@ Measurement simulate_measurement(const std::string& path,
   check_shape(path, image, image, network);
   check_channels(path, image, chosen, network);
   const Tensor x0 = result.truth.to(network.device);
-  Rng for_operator(derive_seed(seed, kOperatorStream)), for_noise(derive_seed(seed, kNoiseStream));
+  Rng for_operator(derive_seed(seed, Stream::measurement_operator));
+  Rng for_noise(derive_seed(seed, Stream::measurement_noise));
   const Operator A = chosen.draw(x0, for_operator);
   result.problem = observe(A, x0, scalar(sigma_y), for_noise);
   return result;

@@ -60,6 +60,7 @@ TEST(Evaluation, ImagesThatNothingWasMeasuredOfHaveNoChiSquare) {
       observe(inpainting(mask.expand({3, 1, 4, 4}).contiguous()), truth, scalar(0.1), rng)};
   const Evaluation e = evaluate(truth.unsqueeze(0), truth, {.problems = &problems});
   EXPECT_NEAR(e.metrics.at("chi2").value, 1, 5 * std::sqrt(2.0 / 32));
+  EXPECT_TRUE(std::isfinite(e.metrics.at("chi2").se));
   EXPECT_TRUE(std::isfinite(e.metrics.at("mmd_unpaired").se));  // of three images
 }
 
@@ -73,18 +74,18 @@ class CalibratedMethods : public testing::Test {
     const Mixture prior = example_mixture({1, 6, 6}, 2, 1);
     Rng rng(2, kImages);
     const experiment::Images images{prior.sample(rng, kImages)};
-    const experiment::Protocol trial{
+    const experiment::Protocol protocol{
         .task = "inpaint_random:missing=0.5", .seed = 3, .batch = kImages};
-    const auto problems = pose(trial, images, at::kCPU);
+    const auto problems = make_problems(protocol, images, at::kCPU);
     std::vector<Tensor> samples;
-    restore(trial,
-            choose_method(method),
-            prior,
-            images,
-            at::kCPU,
-            kSamples,
-            {},
-            [&](const Tensor& part) { samples.push_back(part); });
+    draw_samples(protocol,
+                 choose_method(method),
+                 prior,
+                 images,
+                 at::kCPU,
+                 kSamples,
+                 {},
+                 [&](const Tensor& part) { samples.push_back(part); });
     return evaluate(at::stack(samples), images.x0, {.problems = &problems});
   }
 };
