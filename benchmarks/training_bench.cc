@@ -11,6 +11,7 @@
 
 #include "eps/runtime/device.h"
 #include "eps/training/initial_network.h"
+#include "eps/training/joined_batch.h"
 
 namespace eps {
 namespace {
@@ -69,18 +70,18 @@ void run(int64_t batch, const std::string& precision, int64_t steps) {
     const training::TrainingBatch drawn = source.draw(0, batch);
     row("scaling and target" + name, [&] {
       const c10::NoGradGuard no_grad;
-      const PreconditionedQuery scaling(rule, drawn.query, start.input);
-      scaling.input();
-      scaling.target(drawn.x0);
+      const training::JoinedBatch all(rule, start.input, drawn);
+      all.input();
+      all.target();
     });
     if (std::string(preconditioning) == "anisotropic") continue;
     nets::UNet network = start.network.clone();
     const Tensor parameters = network.flatten();
     network.compute_in(trainer_options(config).precision);
     network.requires_grad(true);
-    const PreconditionedQuery scaling(rule, drawn.query, start.input);
-    const Tensor input = scaling.input();
-    const auto forward = [&] { return network.forward(input, scaling.noise_label()); };
+    const training::JoinedBatch all(rule, start.input, drawn);
+    const Tensor input = all.input();
+    const auto forward = [&] { return network.forward(input, all.noise_label()); };
     row("network forward", [&] { forward(); });
     row("network forward and backward", [&] { forward().sum().backward(); });
     Adam adam(parameters, {});

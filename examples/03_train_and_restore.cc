@@ -41,7 +41,8 @@ int main() {
   const c10::NoGradGuard no_gradients;
   const eps::Dataset unseen = eps::read_dataset({"synthetic:size=16,count=8,seed=1"}, {});
   const auto posed =
-      eps::training::BatchSource(unseen, eps::training::batch_options(config), at::kCPU).pose(0, 8);
+      eps::training::BatchSource(unseen, eps::training::batch_options(config), at::kCPU)
+          .pose(0, 8)[0];
   const eps::NetworkDenoiser denoiser(trainer.average());
   const eps::Mean mean = eps::posterior_mean(denoiser, posed.problem, eps::edm(), denoiser.input());
   eps::Tensor sum;

@@ -1,29 +1,17 @@
 // The question to a denoiser at (x_t, y, t).
 #include "eps/diffusion/query.h"
 
-#include "eps/operators/partition.h"
-
 namespace eps {
 namespace {
 
 // diag f(A'A; sigma^2, sigma_y^2) as an image like x.
 using Diagonal = std::function<Tensor(const Tensor& e, const Tensor& level, const Tensor& noise)>;
 Tensor diagonal(const Problem& problem, const Query& query, const char* who, const Diagonal& f) {
-  const Tensor& x = query.x;
-  std::vector<Tensor> all;
-  for (const auto& [A, begin, end] : parts_of(problem.A, x.size(0))) {
-    const Tensor own = x.slice(0, begin, end);
-    const Tensor level = slice_sample(query.sigma, begin, end).square();
-    const Tensor noise = slice_sample(problem.sigma_y, begin, end).square();
-    const Spectral& spectral = spectral_of(*A, who);
-    all.push_back(spectral
-                      .diagonal(own,
-                                [&](const Tensor& e) {
-                                  return f(e, per_sample(level, e), per_sample(noise, e));
-                                })
-                      .expand_as(own));
-  }
-  return at::cat(all);
+  const Tensor level = query.sigma.square(), noise = problem.sigma_y.square();
+  const auto at_eigenvalue = [&](const Tensor& e) {
+    return f(e, per_sample(level, e), per_sample(noise, e));
+  };
+  return spectral_of(*problem.A, who).diagonal(query.x, at_eigenvalue).expand_as(query.x);
 }
 
 // One channel of the side, an image like x.

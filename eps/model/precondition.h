@@ -61,7 +61,6 @@ class PreconditionedQuery {
   PreconditionedQuery(const Preconditioning& preconditioning,
                       const Query& query,
                       const NetworkInput& input = {});
-  ~PreconditionedQuery();
 
   // The network's input: c_in x and the side channels, among them c_skip x where the input lists
   // it.
@@ -77,20 +76,21 @@ class PreconditionedQuery {
  private:
   // A map of the noise and prior variances of an eigendirection to its coefficient.
   using Rule = std::function<Tensor(const Tensor& v, const Tensor& p)>;
-  struct Part;
-  void make_parts(const Preconditioning& preconditioning, const Query& query);
+  struct Directions;
+  std::shared_ptr<const Directions> make_directions(const Preconditioning& preconditioning,
+                                                    const Query& query) const;
   Tensor filter(const Tensor& x, const Rule& rule) const;
   Tensor skip() const;
   Tensor side(int64_t begin, int64_t end) const;  // of these channels, as the network sees them
 
   Tensor x_;
-  Operator A_;  // keeps the spectra that the parts point to
+  Operator A_;  // keeps the spectrum that the directions point to
   Tensor side_;
   NetworkInput input_;
   Tensor skip_;                    // c_skip x, if the network sees it
   PreconditioningCoefficients c_;  // (N or 1, 1, 1, 1), or 0-dimensional on the CPU
   Tensor noise_label_;
-  std::vector<Part> parts_;  // none: the coefficients are the numbers in c_
+  std::shared_ptr<const Directions> directions_;  // none: the coefficients are the numbers in c_
 };
 
 // The noise level a sampler should use in place of sigma: sigma itself, or for iddpm the nearest of

@@ -1,7 +1,6 @@
 // The coefficients that go with one query, and the denoiser they make of a network.
 #include "eps/math/spectrum.h"
 #include "eps/model/precondition.h"
-#include "eps/operators/partition.h"
 
 namespace eps {
 
@@ -41,10 +40,9 @@ class PriorVariance {
   EigenvalueMap power_;
 };
 
-// The images of one operator: their places in the batch, their noise, and the prior's variance.
-struct PreconditionedQuery::Part {
-  const Spectral* A;  // none: isotropic noise
-  int64_t begin, end;
+// The eigendirections of the query's noise, with its variance and the prior's along each.
+struct PreconditionedQuery::Directions {
+  const Spectral* A;    // none: isotropic noise, along frequencies
   Tensor level, noise;  // squares of sigma and sigma_y
   PriorVariance p;
 
@@ -78,46 +76,34 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
   noise_label_ =
       host_scalar ? at::full({1}, c_.c_noise.item<float>(), x_.options()) : c_.c_noise.flatten();
   if (preconditioning.kind == Preconditioning::Kind::anisotropic)
-    make_parts(preconditioning, query);
+    directions_ = make_directions(preconditioning, query);
   if (input_.has(Channel::skip)) skip_ = skip();
 }
 
-PreconditionedQuery::~PreconditionedQuery() = default;
-
-void PreconditionedQuery::make_parts(const Preconditioning& preconditioning, const Query& query) {
+std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make_directions(
+    const Preconditioning& preconditioning, const Query& query) const {
   const Tensor level = query.sigma.to(at::kFloat).square();
-  if (!query.A) {
-    // With a constant p all directions are alike, and EDM's numbers are the answer.
-    if (preconditioning.prior_variance == "constant") return;
-    parts_.push_back(
-        {nullptr, 0, x_.size(0), level, {}, PriorVariance(preconditioning, nullptr, x_)});
-    return;
+  if (query.A) {
+    const Spectral* spectral = &spectral_of(*query.A, "preconditioning: anisotropic");
+    return std::make_shared<Directions>(Directions{spectral,
+                                                   level,
+                                                   query.sigma_y.to(at::kFloat).square(),
+                                                   PriorVariance(preconditioning, spectral, x_)});
   }
-  const Tensor noise = query.sigma_y.to(at::kFloat).square();
-  for (const auto& [A, begin, end] : parts_of(query.A, x_.size(0))) {
-    const Spectral& spectral = spectral_of(*A, "preconditioning: anisotropic");
-    parts_.push_back({&spectral,
-                      begin,
-                      end,
-                      slice_sample(level, begin, end),
-                      slice_sample(noise, begin, end),
-                      PriorVariance(preconditioning, &spectral, x_.slice(0, begin, end))});
-  }
+  // With a constant p all directions are alike, and EDM's numbers are the answer.
+  if (preconditioning.prior_variance == "constant") return nullptr;
+  return std::make_shared<Directions>(
+      Directions{nullptr, level, {}, PriorVariance(preconditioning, nullptr, x_)});
 }
 
 Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {
-  std::vector<Tensor> all;
-  for (const Part& part : parts_) {
-    const Tensor own = x.slice(0, part.begin, part.end);
-    all.push_back(part.A ? part.A->filter(own, part.gain(rule))
-                         : filter_spectrum(own, part.isotropic_gain(rule, own)));
-  }
-  return all.size() == 1 ? all[0] : at::cat(all);
+  return directions_->A ? directions_->A->filter(x, directions_->gain(rule))
+                        : filter_spectrum(x, directions_->isotropic_gain(rule, x));
 }
 
 Tensor PreconditionedQuery::input() const {
   const auto c_in = [](const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); };
-  std::vector<Tensor> all = {parts_.empty() ? x_ * c_.c_in : filter(x_, c_in)};
+  std::vector<Tensor> all = {!directions_ ? x_ * c_.c_in : filter(x_, c_in)};
   const int64_t width = side_.defined() ? side_.size(1) : 0;
   int64_t before = 0;  // channels of the side in front of the skip
   if (skip_.defined()) {
@@ -137,18 +123,18 @@ Tensor PreconditionedQuery::side(int64_t begin, int64_t end) const {
 
 Tensor PreconditionedQuery::skip() const {
   const auto c_skip = [](const Tensor& v, const Tensor& p) { return p / (v + p); };
-  return parts_.empty() ? x_ * c_.c_skip : filter(x_, c_skip);
+  return !directions_ ? x_ * c_.c_skip : filter(x_, c_skip);
 }
 
 Tensor PreconditionedQuery::mean(const Tensor& answer) const {
   const auto c_out = [](const Tensor& v, const Tensor& p) { return (v * p / (v + p)).sqrt(); };
   return (skip_.defined() ? skip_ : skip()) +
-         (parts_.empty() ? answer * c_.c_out : filter(answer, c_out));
+         (!directions_ ? answer * c_.c_out : filter(answer, c_out));
 }
 
 Tensor PreconditionedQuery::target(const Tensor& x0) const {
   const Tensor clean = x0.to(at::kFloat);
-  if (parts_.empty()) return (clean - x_ * c_.c_skip) / c_.c_out;
+  if (!directions_) return (clean - x_ * c_.c_skip) / c_.c_out;
   // (x0 - c_skip x) / c_out = (v x0 - p (x - x0)) / sqrt(v p (v + p)), which at v = 0 is 0/0.
   const auto of_clean = [](const Tensor& v, const Tensor& p) { return (v / (p * (v + p))).sqrt(); };
   const auto of_noise = [](const Tensor& v, const Tensor& p) {
@@ -158,17 +144,12 @@ Tensor PreconditionedQuery::target(const Tensor& x0) const {
 }
 
 Tensor PreconditionedQuery::mean_square_out() const {
-  if (parts_.empty()) return c_.c_out.square();
+  if (!directions_) return c_.c_out.square();
   const Rule square_out = [](const Tensor& v, const Tensor& p) { return v * p / (v + p); };
-  std::vector<Tensor> all;
-  for (const Part& part : parts_) {
-    const Tensor own = x_.slice(0, part.begin, part.end);
-    const Tensor diagonal = part.A
-                                ? part.A->diagonal(own, part.gain(square_out))
-                                : spectral_mean(part.isotropic_gain(square_out, own), own.size(3));
-    all.push_back(diagonal.expand_as(own).mean({1, 2, 3}, true));
-  }
-  return at::cat(all);
+  const Tensor diagonal =
+      directions_->A ? directions_->A->diagonal(x_, directions_->gain(square_out))
+                     : spectral_mean(directions_->isotropic_gain(square_out, x_), x_.size(3));
+  return diagonal.expand_as(x_).mean({1, 2, 3}, true);
 }
 
 Tensor power_spectrum(const Tensor& images) {

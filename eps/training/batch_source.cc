@@ -9,7 +9,6 @@
 #include "eps/diffusion/bridge.h"
 #include "eps/diffusion/schedule.h"
 #include "eps/io/images/image.h"
-#include "eps/operators/partition.h"
 
 namespace eps::training {
 namespace {
@@ -86,58 +85,66 @@ BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const 
   return drawn;
 }
 
-Operator BatchSource::draw_operator(const Drawn& drawn, int64_t first) const {
-  std::vector<std::pair<Operator, int64_t>> parts;
+Operator BatchSource::draw_operator(
+    const Drawn& drawn, size_t task, int64_t begin, int64_t end, int64_t first) const {
+  const uint64_t index = device_.is_cpu() ? 0 : static_cast<uint64_t>(first) * draws_.size() + task;
+  Rng rng = Rng::on_device(device_,
+                           derive_seed(options_.seed, kOperator, index),
+                           {drawn.positions.begin() + begin, drawn.positions.begin() + end});
+  return draws_[task](drawn.x0.slice(0, begin, end), rng);
+}
+
+std::vector<PosedGroup> BatchSource::pose(Drawn& drawn, int64_t first) const {
+  if (!options_.input.conditional()) {
+    Problem nothing;
+    nothing.labels = drawn.labels;
+    return {{nothing, drawn.x0}};
+  }
+  const Range& range = options_.sigma_y;
+  const Tensor sigma_y = range.low == range.high
+                             ? scalar(range.low)
+                             : draw_in(range, drawn.x0, drawn.rng).to(drawn.x0.options());
+  std::vector<PosedGroup> groups;
   int64_t begin = 0;
   for (size_t task = 0; task < draws_.size(); ++task) {
-    const int64_t count = drawn.counts[task];
-    if (count == 0) continue;
-    const uint64_t index =
-        device_.is_cpu() ? 0 : static_cast<uint64_t>(first) * draws_.size() + task;
-    Rng rng =
-        Rng::on_device(device_,
-                       derive_seed(options_.seed, Stream::training_operator, index),
-                       {drawn.positions.begin() + begin, drawn.positions.begin() + begin + count});
-    parts.emplace_back(draws_[task](drawn.x0.slice(0, begin, begin + count), rng), count);
-    begin += count;
+    const int64_t end = begin + drawn.counts[task];
+    if (begin == end) continue;
+    const Tensor x0 = drawn.x0.slice(0, begin, end);
+    Rng rng = drawn.rng.slice(begin, end);
+    Problem problem = observe(
+        draw_operator(drawn, task, begin, end, first), x0, slice_sample(sigma_y, begin, end), rng);
+    if (drawn.labels.defined()) problem.labels = drawn.labels.slice(0, begin, end);
+    groups.push_back({problem, x0});
+    begin = end;
   }
-  if (parts.size() == 1) return parts[0].first;
-  return std::make_shared<Partition>(parts, drawn.x0);
+  return groups;
 }
 
-Problem BatchSource::pose(Drawn& drawn, int64_t first) const {
-  Problem problem;
-  if (options_.input.conditional()) {
-    const Range& range = options_.sigma_y;
-    const Tensor sigma_y = range.low == range.high
-                               ? scalar(range.low)
-                               : draw_in(range, drawn.x0, drawn.rng).to(drawn.x0.options());
-    problem = observe(draw_operator(drawn, first), drawn.x0, sigma_y, drawn.rng);
-  }
-  problem.labels = drawn.labels;
-  return problem;
-}
-
-BatchSource::Posed BatchSource::pose(int64_t first, int64_t count) const {
+std::vector<PosedGroup> BatchSource::pose(int64_t first, int64_t count) const {
   const c10::NoGradGuard no_grad;
   Drawn drawn = draw_images(first, count);
-  const Problem problem = pose(drawn, first);
-  return {problem, drawn.x0};
+  return pose(drawn, first);
 }
 
 TrainingBatch BatchSource::finish(Drawn& drawn,
                                   int64_t first,
                                   const std::function<Tensor(Rng&)>& draw_sigma) const {
-  const Tensor& x0 = drawn.x0;
-  const Tensor sigma = draw_sigma(drawn.rng).to(x0.options());
-  const Tensor n = drawn.rng.normal(x0.sizes().vec(), x0.options());
-  const Problem problem = pose(drawn, first);
+  const Tensor all_sigma = draw_sigma(drawn.rng).to(drawn.x0.options());
+  const Tensor all_n = drawn.rng.normal(drawn.x0.sizes().vec(), drawn.x0.options());
   const NetworkInput& input = options_.input;
-  const Tensor x_t =
-      input.is_bridge()
-          ? on_bridge(bridge_of(input), x0, problem.A->format().picture(problem.y), sigma, n)
-          : x0 + sigma * n;
-  return {make_query(input, problem, x_t, edm().at(sigma)), x0};
+  TrainingBatch batch;
+  int64_t begin = 0;
+  for (const auto& [problem, x0] : pose(drawn, first)) {
+    const int64_t end = begin + x0.size(0);
+    const Tensor sigma = all_sigma.slice(0, begin, end), n = all_n.slice(0, begin, end);
+    const Tensor x_t =
+        input.is_bridge()
+            ? on_bridge(bridge_of(input), x0, problem.A->format().picture(problem.y), sigma, n)
+            : x0 + sigma * n;
+    batch.groups.push_back({problem, x0, make_query(input, problem, x_t, edm().at(sigma))});
+    begin = end;
+  }
+  return batch;
 }
 
 double BatchSource::sigma_max() const {

@@ -24,9 +24,23 @@ struct BatchOptions {
   uint64_t seed = 0;
 };
 
-struct TrainingBatch {
-  Query query;
+// A `PosedGroup` holds those images of a batch that share a task, and the problem they pose: one
+// operator with a map for each of them. For a prior the problem has none.
+struct PosedGroup {
+  Problem problem;
   Tensor x0;
+};
+
+// A group with the questions that its images are to answer.
+struct TrainingGroup {
+  Problem problem;
+  Tensor x0;
+  Query query;
+};
+
+// The groups of a batch, in an order of their own. A network takes them in one pass (JoinedBatch).
+struct TrainingBatch {
+  std::vector<TrainingGroup> groups;
 };
 
 class BatchSource {
@@ -40,11 +54,7 @@ class BatchSource {
   TrainingBatch draw(int64_t first, int64_t count) const;
   TrainingBatch draw_in_band(int64_t first, int64_t count, const Range& sigma) const;
   // The same images as problems, without noise levels: for previews.
-  struct Posed {
-    Problem problem;
-    Tensor x0;
-  };
-  Posed pose(int64_t first, int64_t count) const;
+  std::vector<PosedGroup> pose(int64_t first, int64_t count) const;
 
   // The largest noise level there is: that of the bridge's end; infinity for other inputs.
   double sigma_max() const;
@@ -55,8 +65,9 @@ class BatchSource {
  private:
   struct Drawn;
   Drawn draw_images(int64_t first, int64_t count) const;
-  Operator draw_operator(const Drawn& drawn, int64_t first) const;
-  Problem pose(Drawn& drawn, int64_t first) const;
+  Operator draw_operator(
+      const Drawn& drawn, size_t task, int64_t begin, int64_t end, int64_t first) const;
+  std::vector<PosedGroup> pose(Drawn& drawn, int64_t first) const;
   TrainingBatch finish(Drawn& drawn, int64_t first, const std::function<Tensor(Rng&)>& sigma) const;
 
   const Dataset& data_;

@@ -10,13 +10,29 @@ namespace eps::training {
 Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t images) {
   const c10::NoGradGuard no_grad;
   const NetworkDenoiser denoiser(model);
-  const BatchSource::Posed posed = held_out.pose(0, images);
-  const Mean mean = posterior_mean(denoiser, posed.problem, edm(), model.input);
-  const Shape shape = posed.x0.sizes().vec();
-  const auto options = posed.x0.options().dtype(at::kDouble);
+  const std::vector<PosedGroup> groups = held_out.pose(0, images);
+  const auto of_groups = [&](const auto& f) {
+    std::vector<Tensor> parts;
+    for (const PosedGroup& group : groups) parts.push_back(f(group));
+    return at::cat(parts);
+  };
+  const Tensor x0 = of_groups([](const PosedGroup& group) { return group.x0; });
+  // Each group has its own problem.
+  const Mean mean = [&](const Tensor& x, const Tensor& sigma) {
+    int64_t begin = 0;
+    return of_groups([&](const PosedGroup& group) {
+      const Tensor own = x.slice(0, begin, begin + group.x0.size(0));
+      begin += group.x0.size(0);
+      return posterior_mean(denoiser, group.problem, edm(), model.input)(own, sigma);
+    });
+  };
+  const Shape shape = x0.sizes().vec();
+  const auto options = x0.options().dtype(at::kDouble);
   const bool measured = model.input.conditional();
-  const Tensor picture =
-      measured ? posed.problem.A->format().picture(posed.problem.y).to(options) : Tensor();
+  const auto picture_of = [&](const PosedGroup& group) {
+    return group.problem.A->format().picture(group.problem.y).to(options);
+  };
+  const Tensor picture = measured ? of_groups(picture_of) : Tensor();
   const auto draw = [&](uint64_t number, int64_t steps) {
     Rng rng(derive_seed(kHeldOutSeed, Stream::preview_sample, number), images);
     if (model.input.is_bridge())
@@ -26,7 +42,7 @@ Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t ima
     return sample(mean, edm(), shape, sampler, rng, options);
   };
   std::vector<Tensor> rows;
-  if (measured) rows = {posed.x0, picture, draw(1, 1)};
+  if (measured) rows = {x0, picture, draw(1, 1)};
   for (const uint64_t number : {1, 2}) rows.push_back(draw(number, 20));
   for (Tensor& row : rows) row = to_uint8(row.to(at::kCPU, at::kFloat));
   return image_grid(at::cat(rows), images);

@@ -12,6 +12,7 @@
 #include "eps/runtime/device.h"
 #include "eps/training/data.h"
 #include "eps/training/initial_network.h"
+#include "eps/training/joined_batch.h"
 #include "eps/training/preview.h"
 #include "eps/training/run_directory.h"
 
@@ -106,10 +107,10 @@ class Run {
     try {
       const TrainingBatch batch =
           source_.draw(0, std::min<int64_t>(64, std::max<int64_t>(config_.batch, 8)));
-      const PreconditionedQuery scaling(
-          start_.preconditioning.on(start_.network.device()), batch.query, start_.input);
-      scaling.input();
-      if (config_.loss == "image") scaling.mean_square_out();
+      const JoinedBatch all(
+          start_.preconditioning.on(start_.network.device()), start_.input, batch);
+      all.input();
+      if (config_.loss == "image") all.mean_square_out();
     } catch (const Error& error) {
       fail("training: the tasks do not go with input=",
            config_.input,

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eps/training/joined_batch.h"
+
 namespace eps::training {
 namespace {
 
@@ -104,21 +106,21 @@ Tensor Trainer::replay(const Pass& pass) {
 
 void Trainer::accumulate(int64_t first, int64_t count) {
   const TrainingBatch batch = source_.draw(first, count);
-  const PreconditionedQuery scaling(start_.preconditioning, batch.query, start_.input);
-  const int64_t pixels = batch.x0[0].numel();
-  Pass pass{scaling.input(),
-            scaling.noise_label(),
-            network_.config().label_dim > 0 ? batch.query.labels : Tensor(),
+  const JoinedBatch all(start_.preconditioning, start_.input, batch);
+  const int64_t pixels = all.x0()[0].numel();
+  Pass pass{all.input(),
+            all.noise_label(),
+            network_.config().label_dim > 0 ? all.labels() : Tensor(),
             {}};
   Tensor loss;
   if (options_.loss_on_image) {
-    const Tensor error = scaling.mean(answer(pass)) - batch.x0;
+    const Tensor error = all.mean(answer(pass)) - all.x0();
     // 0 where nothing is left to learn: all of the image measured, and without noise.
-    const Tensor expected = scaling.mean_square_out().clamp_min(1e-8);
+    const Tensor expected = all.mean_square_out().clamp_min(1e-8);
     loss = (error * expected.rsqrt()).square().mean({1, 2, 3});
     backward(loss, pixels);
   } else {
-    pass.target = scaling.target(batch.x0);
+    pass.target = all.target();
     const bool fits = !graph_ || recorded_.input.sizes() == pass.input.sizes();
     if (can_record() && fits) {
       loss = replay(pass);
@@ -127,7 +129,7 @@ void Trainer::accumulate(int64_t first, int64_t count) {
       backward(loss, pixels);
     }
   }
-  sums_.add(batch.query.sigma, loss);
+  sums_.add(all.sigma(), loss);
 }
 
 void Trainer::step() {
@@ -265,10 +267,11 @@ BandSums::Means validation_loss(const Checkpoint& model,
     for (int64_t i = 0; i < bands(); ++i) {
       if (band(i).low >= held_out.sigma_max()) continue;
       const TrainingBatch drawn = held_out.draw_in_band(first, count, band(i));
-      const Tensor mean = denoise(model.network, preconditioning, model.input, drawn.query);
-      const Tensor variance = drawn.query.sigma.square().flatten();
+      const JoinedBatch all(preconditioning, model.input, drawn);
+      const Tensor variance = all.sigma().square().flatten();
       const Tensor weight = (variance + data_variance) / (variance * data_variance);
-      sums.add(drawn.query.sigma, weight * (mean - drawn.x0).square().mean({1, 2, 3}));
+      const Tensor error = denoise(model, all) - all.x0();
+      sums.add(all.sigma(), weight * error.square().mean({1, 2, 3}));
     }
   }
   return sums.take(ranks);

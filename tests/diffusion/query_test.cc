@@ -7,10 +7,8 @@
 
 #include "eps/model/precondition.h"
 #include "eps/operators/factories.h"
-#include "eps/operators/partition.h"
 #include "eps/operators/task.h"
 #include "eps/priors/stationary.h"
-#include "eps/verify/contract.h"
 #include "tests/files.h"
 #include "tests/small_networks.h"
 
@@ -18,59 +16,9 @@ namespace eps {
 namespace {
 
 constexpr int64_t kSize = 16;
-const Shape kImages{6, 3, kSize, kSize};
 
 double relative(const Tensor& value, const Tensor& wanted) {
   return ((value - wanted).norm() / wanted.norm()).item<double>();
-}
-
-// Three operators of different kinds, with measurements of different shapes, two images each.
-std::vector<std::pair<Operator, int64_t>> three_operators() {
-  std::vector<std::pair<Operator, int64_t>> parts;
-  for (const char* spec : {"inpaint_random:missing=0.5..0.7",
-                           "super_resolution:factor=4",
-                           "blur_motion:length=5..9,step=2,angle=0..180"}) {
-    Rng rng(3, 2);
-    parts.emplace_back(make_operator(spec, at::empty({2, 3, kSize, kSize}, at::kDouble), rng), 2);
-  }
-  return parts;
-}
-
-TEST(Partition, SatisfiesTheOperatorContract) {
-  const auto A = std::make_shared<Partition>(three_operators(), at::empty(kImages, at::kDouble));
-  Rng rng(1, 6);
-  EXPECT_LT(adjoint_error(*A, kImages, rng), 1e-10);
-  EXPECT_LT(ridge_residual(*A, kImages, 1e-2, rng), 1e-9);
-  EXPECT_LT(pivot_residual(A, kImages, 2, rng), 1e-8);
-}
-
-TEST(Partition, AnswersAsItsPartsDo) {
-  const auto parts = three_operators();
-  const auto A = std::make_shared<Partition>(parts, at::empty(kImages, at::kDouble));
-  Rng rng(2, 6);
-  const Tensor x0 = rng.normal(kImages), sigma = rng.uniform({6, 1, 1, 1}) + 0.1;
-  const Tensor sigma_y = rng.uniform({6, 1, 1, 1}) / 10 + 0.01;
-  const Problem all = observe(A, x0, sigma_y, rng);
-  const Tensor x_t = x0 + sigma * rng.normal(kImages);
-  for (const NetworkInput& input : {NetworkInput::eps,
-                                    NetworkInput::eps_precision,
-                                    NetworkInput::pivot_sigma,
-                                    NetworkInput::palette}) {
-    const Query together = make_query(input, all, x_t, edm().at(sigma));
-    for (int64_t part = 0; part < 3; ++part) {
-      const int64_t begin = 2 * part, end = begin + 2;
-      const Operator own = parts[static_cast<size_t>(part)].first;
-      const Tensor clean = own->apply(x0.slice(0, begin, end));
-      const Tensor y =
-          all.y.slice(0, begin, end).slice(1, 0, clean[0].numel()).reshape(clean.sizes());
-      const Query alone = make_query(input,
-                                     {own, y, sigma_y.slice(0, begin, end), {}},
-                                     x_t.slice(0, begin, end),
-                                     edm().at(sigma.slice(0, begin, end)));
-      EXPECT_LT(relative(together.x.slice(0, begin, end), alone.x), 1e-12);
-      EXPECT_LT(relative(together.side.slice(0, begin, end), alone.side), 1e-12);
-    }
-  }
 }
 
 TEST(Query, ShowsWhatTheInputSays) {

@@ -31,11 +31,20 @@ TEST(BridgeTraining, BatchesLieOnTheBridge) {
     config.sigma_y = "0";
     const BatchSource source(data, batch_options(config), at::kCPU);
     const TrainingBatch batch = source.draw(0, n);
-    const BatchSource::Posed posed = source.pose(0, n);
-    ASSERT_TRUE(identical(posed.x0, batch.x0));
-    const Tensor x1 = posed.problem.A->format().picture(posed.problem.y);
-    const Tensor sigma = batch.query.sigma, w = bridge.weight(sigma);
-    const Tensor residual = batch.query.x - (1 - w) * batch.x0 - w * x1;
+    const std::vector<PosedGroup> posed = source.pose(0, n);
+    ASSERT_EQ(posed.size(), 2u);
+    ASSERT_EQ(batch.groups.size(), 2u);
+    std::vector<Tensor> sigmas, residuals;
+    for (size_t g = 0; g < posed.size(); ++g) {
+      const auto& [problem, x0, query] = batch.groups[g];
+      ASSERT_TRUE(identical(posed[g].x0, x0));
+      EXPECT_FALSE(query.A || query.side.defined());
+      const Tensor x1 = posed[g].problem.A->format().picture(posed[g].problem.y);
+      const Tensor w = bridge.weight(query.sigma);
+      sigmas.push_back(query.sigma);
+      residuals.push_back(query.x - (1 - w) * x0 - w * x1);
+    }
+    const Tensor sigma = at::cat(sigmas), residual = at::cat(residuals);
     if (input == NetworkInput::indi) {
       EXPECT_LT(residual.abs().max().item<double>(), 1e-6);
     } else {
@@ -49,14 +58,13 @@ TEST(BridgeTraining, BatchesLieOnTheBridge) {
       const Tensor below = sigma < bridge.sigma(scalar(t)).item<double>();
       EXPECT_NEAR(below.sum().item<double>(), t * n, 5 * std::sqrt(n * t * (1 - t))) << t;
     }
-    EXPECT_FALSE(batch.query.A || batch.query.side.defined());
   }
 }
 
 TEST(BridgeTraining, AnImageDoesNotDependOnItsBatch) {
   const Dataset data = synthetic(16);
   const BatchSource source(data, batch_options(bridging("i2sb", {"box_inpainting"})), at::kCPU);
-  const TrainingBatch whole = source.draw(0, 8), part = source.draw(4, 4);
+  const TrainingGroup whole = source.draw(0, 8).groups[0], part = source.draw(4, 4).groups[0];
   EXPECT_TRUE(identical(whole.query.x.slice(0, 4, 8), part.query.x));
   EXPECT_TRUE(identical(whole.query.sigma.slice(0, 4, 8), part.query.sigma));
 }
@@ -65,7 +73,7 @@ TEST(BridgeTraining, BandsEndWhereTheBridgeDoes) {
   const Dataset data = synthetic(16);
   const BatchSource source(data, batch_options(bridging("i2sb", {"box_inpainting"})), at::kCPU);
   const auto range = [&](const Range& band) {
-    const Tensor sigma = source.draw_in_band(0, 64, band).query.sigma;
+    const Tensor sigma = source.draw_in_band(0, 64, band).groups[0].query.sigma;
     return Range{sigma.min().item<double>(), sigma.max().item<double>()};
   };
   const double last = bridge_of(NetworkInput::i2sb).sigma_max();
@@ -109,7 +117,7 @@ TEST(BridgeTraining, PreviewsCrossTheBridge) {
       const int64_t padding = (grid.size(1) - 5 * kSide) / 6;
       return grid.narrow(1, padding + i * (kSide + padding), kSide).narrow(2, padding, kSide);
     };
-    const BatchSource::Posed posed = source.pose(0, 2);
+    const PosedGroup posed = source.pose(0, 2)[0];
     const Tensor x1 = posed.problem.A->format().picture(posed.problem.y);
     const Tensor answer = denoise(model.network,
                                   model.preconditioning,

@@ -26,7 +26,7 @@ TEST(StartingPoint, AWarmStartAnswersAsThePretrainedNetwork) {
                                         {"i2sb", 3}}) {
     config = tuned_from(folder.file("prior.safetensors"), input);
     Session tuned(config, data);
-    const TrainingBatch batch = tuned.source.draw(0, 4);
+    const TrainingGroup batch = tuned.source.draw(0, 4).groups[0];
     const Checkpoint old = prior.trainer.average(), fresh = tuned.trainer.average();
     EXPECT_EQ(fresh.network.config().in_channels, channels);
     Query bare{batch.query.x, batch.query.sigma};
@@ -41,7 +41,7 @@ TEST(StartingPoint, AWarmStartAnswersAsThePretrainedNetwork) {
   Session more(config, data);
   const Checkpoint old = read_checkpoint(folder.file("eps.safetensors"));
   const Checkpoint fresh = more.trainer.average();
-  const Query query = more.source.draw(0, 4).query;
+  const Query query = more.source.draw(0, 4).groups[0].query;
   Query narrow = query;
   narrow.side = query.side.slice(1, 0, 3);
   EXPECT_TRUE(
@@ -63,7 +63,7 @@ TEST(StartingPoint, AWarmStartMakesRoomForTheLinearEstimate) {
   config.show_skip = true;
   Session wide(config, data);
   EXPECT_EQ(wide.trainer.average().network.config().in_channels, 9);
-  const Query query = wide.source.draw(0, 4).query;
+  const Query query = wide.source.draw(0, 4).groups[0].query;
   const auto answer = [&](const Checkpoint& model) {
     return denoise(model.network, model.preconditioning, model.input, query);
   };
@@ -109,13 +109,16 @@ TEST(StartingPoint, AWarmStartFindsEachChannelInItsNewPlace) {
     Session after(config, data);
     const Checkpoint old = before.trainer.average(), fresh = after.trainer.average();
     EXPECT_EQ(fresh.input, parse_input(input));
-    EXPECT_TRUE(
-        denoise(fresh.network, fresh.preconditioning, fresh.input, after.source.draw(0, 4).query)
-            .allclose(
-                denoise(
-                    old.network, old.preconditioning, old.input, before.source.draw(0, 4).query),
-                1e-5,
-                1e-5));
+    EXPECT_TRUE(denoise(fresh.network,
+                        fresh.preconditioning,
+                        fresh.input,
+                        after.source.draw(0, 4).groups[0].query)
+                    .allclose(denoise(old.network,
+                                      old.preconditioning,
+                                      old.input,
+                                      before.source.draw(0, 4).groups[0].query),
+                              1e-5,
+                              1e-5));
     after.steps(1);
   }
 }
@@ -177,7 +180,7 @@ TEST(StartingPoint, AClassConditionalNetworkKeepsItsLabels) {
   config = tuned_from(folder.file("prior.safetensors"), "eps");
   Session tuned(config, data);
   EXPECT_EQ(tuned.trainer.network().network.config().label_dim, 3);
-  EXPECT_EQ(tuned.source.draw(0, 4).query.labels.sum().item<double>(), 4);
+  EXPECT_EQ(tuned.source.draw(0, 4).groups[0].query.labels.sum().item<double>(), 4);
   const Dataset six = read_dataset({"synthetic:size=16,count=32,kind=mixed"}, {});
   EXPECT_EQ(error_of([&] { initial_network(config, six); }),
             config.start + ": a network for 3 classes; the data have 6");

@@ -96,7 +96,7 @@ TEST(Training, TheLossIsEdms) {
   session.steps(3);
   session.trainer.report();
   const Checkpoint model = session.trainer.network();
-  const TrainingBatch batch = session.source.draw(session.trainer.images_seen(), 8);
+  const TrainingGroup batch = session.source.draw(session.trainer.images_seen(), 8).groups[0];
   const Tensor mean = denoise(model.network, {}, model.input, batch.query).detach();
   const Tensor sigma = batch.query.sigma;
   const Tensor weight = (sigma.square() + 0.25) / (sigma * 0.5).square();
@@ -115,10 +115,10 @@ TEST(Training, TheLossOnTheImageIsRelativeToWhatCanBeKnown) {
   session.trainer.report();
   const Checkpoint model = session.trainer.network();
   const TrainingBatch batch = session.source.draw(session.trainer.images_seen(), 8);
-  const Tensor mean =
-      denoise(model.network, model.preconditioning, model.input, batch.query).detach();
-  const Tensor expected = PreconditionedQuery(model.preconditioning, batch.query).mean_square_out();
-  const double wanted = ((mean - batch.x0).square() / expected).mean().item<double>();
+  const JoinedBatch all(model.preconditioning, model.input, batch);
+  const Tensor mean = denoise(model, all).detach();
+  const Tensor expected = all.mean_square_out();
+  const double wanted = ((mean - all.x0()).square() / expected).mean().item<double>();
   session.steps(1);
   EXPECT_NEAR(session.trainer.report().loss.all / wanted, 1, 1e-4);
   // And it is learned.
@@ -144,7 +144,7 @@ TEST(Training, NoiseLevelsAreLogNormal) {
   const Dataset data = synthetic(16);
   const BatchSource source(data, batch_options(config), at::kCPU);
   const int64_t n = 2000;
-  const Tensor logs = source.draw(0, n).query.sigma.flatten().to(at::kDouble).log();
+  const Tensor logs = source.draw(0, n).groups[0].query.sigma.flatten().to(at::kDouble).log();
   const auto root = std::sqrt(static_cast<double>(n));
   EXPECT_NEAR(logs.mean().item<double>(), -1.2, 5 * 1.2 / root);
   EXPECT_NEAR(logs.var().item<double>(), 1.44, 5 * 1.44 * std::sqrt(2.0) / root);
@@ -158,7 +158,8 @@ TEST(Training, TasksAreDrawnPerImage) {
   const int64_t n = 400;
   const TrainingBatch batch = source.draw(0, n);
   // A picture of pooled pixels is constant along the first two columns; noise makes others differ.
-  const Tensor side = batch.query.side;
+  ASSERT_EQ(batch.groups.size(), 2u);
+  const Tensor side = at::cat({batch.groups[0].query.side, batch.groups[1].query.side});
   const Tensor pooled = (side.slice(3, 0, 1) - side.slice(3, 1, 2)).abs().amax({1, 2, 3}) == 0;
   EXPECT_NEAR(pooled.sum().item<double>(), 200, 5 * std::sqrt(100.0));
 }
@@ -182,7 +183,7 @@ TEST(Training, LearnsTheExactPosteriorOfGaussianImages) {
     config.preconditioning = preconditioning;
     Session session(config, images(1, 512));
     const BatchSource held_out(fresh, batch_options(config), at::kCPU);
-    const TrainingBatch batch = held_out.draw(0, 64);
+    const TrainingGroup batch = held_out.draw(0, 64).groups[0];
     const auto distance = [](const Tensor& a, const Tensor& b) {
       return (a - b).square().mean().item<double>();
     };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "eps/training/initial_network.h"
+#include "eps/training/joined_batch.h"
 #include "eps/training/trainer.h"
 
 namespace eps::training {
