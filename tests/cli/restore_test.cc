@@ -290,5 +290,11 @@ TEST_F(Restore, TakesNetworksWhoseTasksItDoesNotKnow) {
   EXPECT_EQ(outcome.output.find("blur_motion with"), std::string::npos) << outcome.output;
 }
 
+// All of the image in one pixel: its picture shares memory.
+TEST_F(Restore, TakesTheMeanOfAWholeImage) {
+  const Outcome outcome = run(picture_ + " --simulate --downscale 8");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
 }  // namespace
 }  // namespace eps
