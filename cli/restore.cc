@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/trained.h"
 #include "cli/verbs.h"
+#include "eps/base/json.h"
 #include "eps/metrics/psnr.h"
 #include "eps/model/network_denoiser.h"
 #include "eps/restore/noise_level.h"
@@ -144,32 +145,29 @@ Restored restore(const RestoreOptions& o, const Checkpoint& model) {
 
 namespace {
 
-nlohmann::ordered_json report(const RestoreOptions& o,
-                              const Checkpoint& model,
-                              const Restored& result) {
+Json report(const RestoreOptions& o, const Checkpoint& model, const Restored& result) {
   const Restoration& r = result.restoration;
   const std::string misfit = misfit_words(r.chi2, r.measurements, result.noise.estimated);
-  nlohmann::ordered_json words = {
-      {"input", o.input},
-      {"simulated", o.simulate},
-      {"operator", result.made_by.text},
-      {"noise",
-       {{"sigma", result.noise.sigma},
-        {"grey_levels", result.noise.sigma / kGreyLevel},
-        {"estimated", result.noise.estimated}}},
-      {"model", o.model},
-      {"method", to_string(method_input(model.input))},
-      {"samples", o.samples},
-      {"steps", o.steps},
-      {"seed", o.seed},
-      {"measurements", r.measurements},
-      {"chi2", r.chi2},
-      {"fits", misfit.empty()},
-      {"words", misfit.empty() ? "the samples explain the measurement" : misfit},
-      {"interval", interval_kind(o.samples)},
-      {"evaluations_per_sample",
-       static_cast<double>(r.cost.evaluations) / static_cast<double>(o.samples)},
-      {"seconds", r.seconds}};
+  Json words = {{"input", o.input},
+                {"simulated", o.simulate},
+                {"operator", result.made_by.text},
+                {"noise",
+                 {{"sigma", result.noise.sigma},
+                  {"grey_levels", result.noise.sigma / kGreyLevel},
+                  {"estimated", result.noise.estimated}}},
+                {"model", o.model},
+                {"method", to_string(method_input(model.input))},
+                {"samples", o.samples},
+                {"steps", o.steps},
+                {"seed", o.seed},
+                {"measurements", r.measurements},
+                {"chi2", r.chi2},
+                {"fits", misfit.empty()},
+                {"words", misfit.empty() ? "the samples explain the measurement" : misfit},
+                {"interval", interval_kind(o.samples)},
+                {"evaluations_per_sample",
+                 static_cast<double>(r.cost.evaluations) / static_cast<double>(o.samples)},
+                {"seconds", r.seconds}};
   if (r.deviation.defined()) words["deviation_of_white"] = r.deviation.mean(0).max().item<double>();
   if (result.measurement.truth.defined()) {
     const Tensor& truth = result.measurement.truth;
@@ -179,7 +177,7 @@ nlohmann::ordered_json report(const RestoreOptions& o,
   return words;
 }
 
-void say(const RestoreOptions& o, const nlohmann::ordered_json& words, const std::string& folder) {
+void say(const RestoreOptions& o, const Json& words, const std::string& folder) {
   fmt::print("{}: {}, noise of {:.3g} grey levels (sigma={:.3g}), {}\n",
              o.input,
              words["operator"].get<std::string>(),
@@ -208,7 +206,7 @@ void run(const RestoreOptions& o) {
   const Checkpoint model = load_posterior_network(o);
   const Restored result = restore(o, model);
   const auto words = report(o, model, result);
-  write_restored(folder, result, words.dump(2) + "\n");
+  write_restored(folder, result, json_text(words, 2) + "\n");
   say(o, words, folder);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/trained.h"
 #include "cli/verbs.h"
+#include "eps/base/json.h"
 #include "eps/experiment/protocol.h"
 #include "eps/io/array.h"
 #include "eps/io/file.h"
@@ -99,10 +100,8 @@ Tensor sheet(const Results& results) {
   return image_grid(at::cat(rows), images);
 }
 
-nlohmann::ordered_json report(const Options& o,
-                              const MethodChoice& choice,
-                              const Results& results) {
-  nlohmann::ordered_json options = nlohmann::ordered_json::object();
+Json report(const Options& o, const MethodChoice& choice, const Results& results) {
+  Json options = Json::object();
   for (const auto& field : choice.method.fields)
     if (choice.options.has(field.name)) options[field.name] = choice.options.text(field.name);
   const auto drawn = static_cast<double>(results.samples.size(0) * results.samples.size(1));
@@ -143,7 +142,7 @@ void run(const Options& o) {
   write_array(path("measurement.npy"), results.measurement);
   for (const auto& [name, value] : results.parameters) write_array(path(name + ".npy"), value);
   write_png(path("sheet.png"), sheet(results));
-  write_file_atomically(path("run.json"), words.dump(2) + "\n");
+  write_file_atomically(path("run.json"), json_text(words, 2) + "\n");
   fmt::print(
       "{}: {} images, {} samples each; PSNR of a sample {:.2f} dB, of their mean {:.2f} dB; "
       "{:g} evaluations, {:g} VJPs, {:g} solves a sample; {:.1f} s\n",

@@ -3,7 +3,6 @@
 #include <csignal>
 #include <ctime>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/progress.h"
@@ -37,12 +36,15 @@ void handle_interrupts() {
 }
 
 // The flags that were given, on top of `config`.
-training::TrainingConfig with_flags(const Options& o, const training::TrainingConfig& config) {
-  nlohmann::ordered_json changes = nlohmann::ordered_json::object();
-  const auto all = nlohmann::ordered_json::parse(to_json(o.flags));
-  for (const auto& [name, option] : o.given)
-    if (option->count() > 0) changes[name] = all[name];
-  return training::parse_training_config(changes.dump(), "flags", config);
+training::TrainingConfig with_flags(const Options& o, training::TrainingConfig config) {
+  for_each_field(config, [&](const char* name, auto& value, const char*, bool) {
+    using Value = std::decay_t<decltype(value)>;
+    for_each_field(o.flags, [&](const char* flag, const auto& given, const char*, bool) {
+      if constexpr (std::is_same_v<Value, std::decay_t<decltype(given)>>)
+        if (std::string_view(name) == flag && o.given.at(name)->count() > 0) value = given;
+    });
+  });
+  return config;
 }
 
 void run(const Options& o) {

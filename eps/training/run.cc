@@ -8,6 +8,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "eps/base/json.h"
 #include "eps/io/images/image.h"
 #include "eps/runtime/device.h"
 #include "eps/training/data.h"
@@ -17,8 +18,6 @@
 
 namespace eps::training {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kHeldOutSeed = 0x7e57;  // its noise is the same whatever the run's
 
@@ -149,14 +148,14 @@ class Run {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - last_time_).count();
     if (ranks_.first())
-      directory_.log(Json{{"images", images},
-                          {"loss", report.loss.all},
-                          {"loss_by_sigma", by_band(report.loss)},
-                          {"images_per_second",
-                           static_cast<double>(images - last_logged_) / std::max(seconds, 1e-9)},
-                          {"learning_rate", rate},
-                          {"gradient_norm", report.gradient_norm}}
-                         .dump());
+      directory_.log(
+          json_text({{"images", images},
+                     {"loss", report.loss.all},
+                     {"loss_by_sigma", by_band(report.loss)},
+                     {"images_per_second",
+                      static_cast<double>(images - last_logged_) / std::max(seconds, 1e-9)},
+                     {"learning_rate", rate},
+                     {"gradient_norm", report.gradient_norm}}));
     last_logged_ = images;
     last_time_ = std::chrono::steady_clock::now();
   }
@@ -168,10 +167,9 @@ class Run {
                                        std::min<int64_t>(config_.batch, 256),
                                        ranks_);
     if (ranks_.first())
-      directory_.log(Json{{"images", trainer_.images_seen()},
-                          {"validation_loss", means.all},
-                          {"validation_loss_by_sigma", by_band(means)}}
-                         .dump());
+      directory_.log(json_text({{"images", trainer_.images_seen()},
+                                {"validation_loss", means.all},
+                                {"validation_loss_by_sigma", by_band(means)}}));
     last_time_ = std::chrono::steady_clock::now();
   }
 

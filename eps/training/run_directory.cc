@@ -7,9 +7,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "eps/base/json_fields.h"
 #include "eps/io/file.h"
+#include "eps/training/run_log.h"
 
 namespace eps::training {
 namespace {
@@ -61,11 +62,11 @@ void RunDirectory::log(const std::string& line) const {
 
 void RunDirectory::rewind_log(int64_t images) const {
   if (!fs::exists(file(kLog))) return;
-  std::istringstream lines(read_file(file(kLog)));
   std::string kept;
-  for (std::string line; std::getline(lines, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_object() && json.value("images", int64_t{0}) <= images) kept += line + '\n';
+  for (const LogLine& line : read_log(file(kLog))) {
+    int64_t seen = 0;
+    JsonFields(line.json, line.where).optional("images", seen);
+    if (seen <= images) kept += line.text + '\n';
   }
   write_file_atomically(file(kLog), kept);
 }

@@ -296,5 +296,13 @@ TEST_F(Restore, TakesTheMeanOfAWholeImage) {
   EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
+TEST_F(Restore, KeepsItsWorkWhateverTheNameOfTheMeasurement) {
+  const std::string image = folder_.file("im\xff.npy");
+  std::filesystem::copy(image_, image);
+  const Outcome outcome = run(image + " --mask " + mask_ + " --noise 6.4");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(words()["input"].get<std::string>(), folder_.file("im\xef\xbf\xbd.npy"));
+}
+
 }  // namespace
 }  // namespace eps

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "eps/io/images/image.h"
 #include "eps/model/checkpoint.h"
 #include "eps/training/run.h"
 #include "eps/training/run_directory.h"
@@ -164,6 +165,34 @@ TEST(TrainingRun, StopsWhenAskedAndSaysHowToGoOn) {
                                     "wait $pid");
   EXPECT_NE(outcome.output.find("go on with eps train --resume " + run), std::string::npos)
       << outcome.output;
+}
+
+TEST(TrainingRun, ReadsNoHostileConfigurations) {
+  const Folder folder;
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  const auto error = [&](const std::string& text) {
+    put_bytes(folder.file("c.json"), text);
+    const Outcome outcome =
+        eps_train("--config " + folder.file("c.json") + " --out " + folder.file("run"));
+    EXPECT_EQ(outcome.status, 2);
+    return outcome.output;
+  };
+  const std::string start = "eps: " + folder.file("c.json") + ": ";
+  EXPECT_EQ(error("{\"images\":" + deep + "}"), start + "nests deeper than 64 levels\n");
+  EXPECT_EQ(error(R"({"a\nb": 1})"), start + "unknown field \"a\\x0ab\"\n");
+}
+
+TEST(TrainingRun, TakesDataOfAnyName) {
+  const Folder folder;
+  const std::string data = folder.file("im\xff"), run = folder.file("run");
+  std::filesystem::create_directory(data);
+  for (const char* name : {"/a.png", "/b.png"})
+    write_png(data + name, at::full({3, 16, 16}, 100, at::kByte));
+  const Outcome outcome = eps_train("--out " + run + " --data " + data +
+                                    " --input prior --preset tiny --batch 2 --images 4");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(json::parse(get_bytes(run + "/config.json"))["data"][0].get<std::string>(),
+            folder.file("im\xef\xbf\xbd"));
 }
 
 // Processes share the batch, its noise and its order, so their number does not matter; and a run

@@ -130,7 +130,9 @@ TEST(Dataset, LabelsThatDoNotFitTheImagesAreNamed) {
   EXPECT_EQ(message(R"([["a.png", -1], ["b.png", 1]])"),
             "the label of 'a.png' is -1, a class from 0 to 1048575 is wanted");
   EXPECT_EQ(message("3"), "\"labels\" is neither a list nor null");
-  EXPECT_EQ(message("[,]"), "not a JSON object");
+  EXPECT_EQ(message("[,]").find("no JSON: line 1, column 13: "), 0u);
+  EXPECT_EQ(message(std::string(100000, '[') + std::string(100000, ']')),
+            "nests deeper than 64 levels");
 }
 
 TEST(Dataset, AnArchiveIsReadInTheOrderOfNames) {

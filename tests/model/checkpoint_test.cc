@@ -124,6 +124,11 @@ TEST(Checkpoint, NamesTheFileAndWhatIsWrongInIt) {
             "a.safetensors: no \"config\" in the metadata");
   EXPECT_EQ(message([](Safetensors& f) { f.metadata["provenance"] = R"({"author": "x"})"; }),
             "a.safetensors: provenance: unknown field \"author\"");
+  const std::string deep = R"({"a":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
+  EXPECT_EQ(message([&](Safetensors& f) { f.metadata["config"] = deep; }),
+            "a.safetensors: model config: nests deeper than 64 levels");
+  EXPECT_EQ(message([&](Safetensors& f) { f.metadata["provenance"] = deep; }),
+            "a.safetensors: provenance: nests deeper than 64 levels");
 }
 
 TEST(Checkpoint, ReadsEdmsNetworks) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eps/data/sources/source.h"
+#include "eps/base/json.h"
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
 #include "eps/io/quote.h"
@@ -32,22 +33,21 @@ struct Archive {
 std::string entry_name(int64_t i) { return fmt::format("{:05}/img{:08}.png", i / 1000, i); }
 
 std::string dataset_json(const Dataset& dataset) {
-  using nlohmann::json;
   if (!dataset.labels.defined()) return R"({"labels": null})";
   const Tensor labels = dataset.labels.cpu().contiguous();
   const bool is_class = labels.dim() == 1;
-  json list = json::array();
+  Json list = Json::array();
   for (int64_t i = 0; i < dataset.size(); ++i) {
-    json label;
+    Json label;
     if (is_class) {
       label = labels.data_ptr<int64_t>()[i];
     } else {
       const float* row = labels.data_ptr<float>() + i * dataset.label_dim;
       label = std::vector<float>(row, row + dataset.label_dim);
     }
-    list.push_back(json::array({entry_name(i), std::move(label)}));
+    list.push_back(Json::array({entry_name(i), std::move(label)}));
   }
-  return json{{"labels", std::move(list)}}.dump();
+  return json_text({{"labels", std::move(list)}});
 }
 
 }  // namespace
