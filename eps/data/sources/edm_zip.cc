@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "eps/data/sources/source.h"
 #include "eps/base/json.h"
+#include "eps/data/sources/source.h"
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
 #include "eps/io/quote.h"
@@ -56,12 +57,10 @@ ImageSource open_edm_zip(const std::string& path) {
   const auto archive = std::make_shared<Archive>();
   archive->path = path;
   archive->bytes = read_file(path);
-  std::string json;
-  bool has_json = false;
+  std::optional<ZipEntry> labels;
   for (ZipEntry& entry : read_zip(archive->bytes, path)) {
     if (entry.name == "dataset.json") {
-      json = entry_content(entry, path);
-      has_json = true;
+      labels = std::move(entry);
     } else if (is_image_name(entry.name)) {
       archive->images.push_back(std::move(entry));
     }
@@ -76,7 +75,9 @@ ImageSource open_edm_zip(const std::string& path) {
     names.push_back(archive->images[i].name);
     source.image_names.push_back(archive->label(i));
   }
-  add_labels(source, names, has_json ? &json : nullptr);
+  if (labels) check_labels_size(path, labels->size, names.size());
+  const std::string json = labels ? entry_content(*labels, path) : "";
+  add_labels(source, names, labels ? &json : nullptr);
   source.read = [archive](size_t i) { return archive->read(i); };
   return source;
 }

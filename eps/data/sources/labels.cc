@@ -152,6 +152,19 @@ bool is_image_name(const std::string& name) {
   return kEndings.count(ending) > 0;
 }
 
+void check_labels_size(const std::string& source, uint64_t bytes, size_t images) {
+  const uint64_t most = (uint64_t{64} << 20) + 1024 * uint64_t{images};
+  check(bytes <= most,
+        source,
+        ": dataset.json has ",
+        bytes,
+        " bytes; at most ",
+        most,
+        " are read for ",
+        images,
+        " images");
+}
+
 void add_labels(ImageSource& source,
                 const std::vector<std::string>& names,
                 const std::string* json) {
