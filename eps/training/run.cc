@@ -227,6 +227,14 @@ class Run {
   int64_t last_logged_ = 0;
 };
 
+// Writes the network of a finished run again where it is absent, broken or older than the state.
+void mend_network(const RunDirectory& directory, const RunDirectory::State& state) {
+  const Checkpoint average = Trainer::average_in(state.file, state.name);
+  const auto there = directory.network();
+  if (there && there->provenance.images_seen >= average.provenance.images_seen) return;
+  directory.write_network(to_safetensors(average));
+}
+
 }  // namespace
 
 void train(const TrainingConfig& wanted, const std::string& path, const TrainingHooks& hooks) {
@@ -236,8 +244,9 @@ void train(const TrainingConfig& wanted, const std::string& path, const Training
   prepare_device(device);
   // The folder is made when all that could be wrong with the start has been looked at.
   if (rank.rank == 0) RunDirectory::check_free(path);
+  std::unique_ptr<FileLock> lock;  // outlives the run, which may still be saving when it ends
   Run run(config, RunDirectory(path), device, std::nullopt, hooks);
-  if (rank.rank == 0) RunDirectory::create(path, to_json(config));
+  if (rank.rank == 0) lock = RunDirectory::create(path, to_json(config));
   run.go();
 }
 
@@ -252,8 +261,10 @@ void resume_training(const std::string& path,
   const RankNumbers rank = ranks_in_environment();
   const at::Device device = parse_device(config.device, rank.local);
   prepare_device(device);
+  const auto lock = rank.rank == 0 ? directory.lock() : nullptr;
   const auto state = directory.newest_state(rank.rank == 0 ? hooks.say : nullptr);
   if (state && state->images >= config.images) {
+    if (rank.rank == 0) mend_network(directory, *state);
     if (rank.rank == 0 && hooks.say)
       hooks.say(fmt::format(
           "{} has seen {} images already, and {} are wanted", path, state->images, config.images));

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kDropout = 100;  // a purpose of its own, see derive_seed()
 
-const std::string kAverage = "ema.", kAdamMean = "adam.mean.",
+const std::string kParameter = "model.", kAverage = "ema.", kAdamMean = "adam.mean.",
                   kAdamSquare = "adam.square.";
 
 // A copy of the network that trains: float32 on its device, in the given arithmetic.
@@ -197,6 +197,15 @@ Checkpoint Trainer::network_in(Safetensors state, const std::string& name) {
   return checkpoint_from(state, name);
 }
 
+Checkpoint Trainer::average_in(Safetensors state, const std::string& name) {
+  for (auto& [key, tensor] : state.tensors) {
+    if (!key.starts_with(kParameter)) continue;
+    const auto average = state.tensors.find(kAverage + key.substr(kParameter.size()));
+    if (average != state.tensors.end()) tensor = average->second;  // a buffer has none
+  }
+  return network_in(std::move(state), name);
+}
+
 void Trainer::restore(const Safetensors& state) {
   const c10::NoGradGuard no_grad;
   const auto names = network_.parameters();
@@ -213,7 +222,7 @@ void Trainer::restore(const Safetensors& state) {
       parts[i].copy_(found->second);
     }
   };
-  load("model.", parameters_);
+  load(kParameter, parameters_);
   load(kAverage, averages_);
   load(kAdamMean, adam_.state().mean);
   load(kAdamSquare, adam_.state().square);
