@@ -135,8 +135,8 @@ void run(const Options& o) {
   warn_of_new_noise(o.model.path, model.provenance, o.sigma_y);
   const Results results = restore_images(o, choice, model);
   const auto words = report(o, choice, results);
-  std::filesystem::create_directories(o.out);
-  const auto path = [&](const std::string& name) { return o.out + "/" + name; };
+  NewFolder out(o.out);
+  const auto path = [&](const std::string& name) { return out.file(name); };
   write_array(path("samples.npy"), results.samples);
   write_array(path("truth.npy"), results.truth);
   write_array(path("measurement.npy"), results.measurement);
@@ -144,6 +144,7 @@ void run(const Options& o) {
   write_png(path("sheet.png"), sheet(results));
   write_file_atomically(path("run.json"), json_text(words, 2) + "\n");
   fmt::print(
+  out.commit();
       "{}: {} images, {} samples each; PSNR of a sample {:.2f} dB, of their mean {:.2f} dB; "
       "{:g} evaluations, {:g} VJPs, {:g} solves a sample; {:.1f} s\n",
       choice.method.name,

@@ -304,5 +304,19 @@ TEST_F(Restore, KeepsItsWorkWhateverTheNameOfTheMeasurement) {
   EXPECT_EQ(words()["input"].get<std::string>(), folder_.file("im\xef\xbf\xbd.npy"));
 }
 
+// Two at once write the same folder: one has it, whole, and the other says so.
+TEST_F(Restore, DoesNotMixWithAnotherProcess) {
+  const std::string command = std::string(EPS_PROGRAM) + " restore --model " + eps_ +
+                              " --device cpu --threads 1 --steps 2 --samples 2 --noise 1 " +
+                              "--gaussian 0.5 --out " + out_ + " " + picture_;
+  const Outcome both = run_program("(" + command + " --seed 1 & a=$!; " + command,
+                                   "--seed 2; b=$?; wait $a; echo codes $? $b)");
+  const bool first = both.output.find("codes 0 2") != std::string::npos;
+  const bool second = both.output.find("codes 2 0") != std::string::npos;
+  ASSERT_TRUE(first != second) << both.output;
+  EXPECT_EQ(words()["seed"], first ? 1 : 2);
+  for (const auto& name : folder_.names()) EXPECT_EQ(name.find(".tmp"), std::string::npos) << name;
+}
+
 }  // namespace
 }  // namespace eps
