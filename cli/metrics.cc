@@ -7,6 +7,7 @@
 
 #include "cli/images.h"
 #include "cli/output.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
 #include "eps/base/json.h"
 #include "eps/io/file.h"
@@ -187,7 +188,7 @@ void add_metrics(CLI::App& app) {
   verb->add_option("--features", o->cache, "Folder that keeps Inception features");
   verb->add_option("--device", o->device, "auto, cpu, cuda or cuda:K")->capture_default_str();
   verb->add_option("--seed", o->seed, "Seed of ties and of the bootstrap")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seed_up_to())
       ->capture_default_str();
   verb->callback([o] { run(*o); });
 }

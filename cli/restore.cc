@@ -10,6 +10,7 @@
 
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/seed.h"
 #include "cli/trained.h"
 #include "cli/verbs.h"
 #include "eps/base/json.h"
@@ -242,7 +243,7 @@ void add_restore(CLI::App& app) {
       ->check(count)
       ->capture_default_str();
   verb->add_option("--seed", o->seed, "Seed of the samples, and of what is simulated")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option("--out",
                    o->out,

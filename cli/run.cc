@@ -9,6 +9,7 @@
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/seed.h"
 #include "cli/trained.h"
 #include "cli/verbs.h"
 #include "eps/base/json.h"
@@ -143,8 +144,8 @@ void run(const Options& o) {
   for (const auto& [name, value] : results.parameters) write_array(path(name + ".npy"), value);
   write_png(path("sheet.png"), sheet(results));
   write_file_atomically(path("run.json"), json_text(words, 2) + "\n");
-  fmt::print(
   out.commit();
+  fmt::print(
       "{}: {} images, {} samples each; PSNR of a sample {:.2f} dB, of their mean {:.2f} dB; "
       "{:g} evaluations, {:g} VJPs, {:g} solves a sample; {:.1f} s\n",
       choice.method.name,
@@ -177,7 +178,7 @@ void add_run(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--steps", o->steps, "Steps of the method, instead of its own")->check(count);
   verb->add_option("--seed", o->seed, "Seed of operators, noise and samples")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option("--sigma-y", o->sigma_y, "Measurement noise")
       ->check(CLI::NonNegativeNumber)

@@ -9,6 +9,7 @@
 
 #include "cli/method_table.h"
 #include "cli/output.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
 #include "eps/base/json.h"
 #include "eps/io/file.h"
@@ -113,7 +114,7 @@ void add_verify(CLI::App& app) {
   auto* verb = app.add_subcommand("verify",
                                   "Prove the mathematics on this machine; exit 1 if a claim fails");
   verb->add_option("--seed", options->seed, "Seed of the simulations")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option("--json", options->json, "Also write the rows to this file");
   verb->add_flag("--methods",

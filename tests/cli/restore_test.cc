@@ -304,6 +304,12 @@ TEST_F(Restore, KeepsItsWorkWhateverTheNameOfTheMeasurement) {
   EXPECT_EQ(words()["input"].get<std::string>(), folder_.file("im\xef\xbf\xbd.npy"));
 }
 
+TEST_F(Restore, RefusesSeedsThatItWouldChange) {
+  for (const char* seed : {"18446744073709551616", "010", "1.5"})
+    says(run(picture_ + " --gaussian 0.5 --noise 1 --seed " + seed),
+         std::string("a seed is a whole number from 0 to 18446744073709551615, got ") + seed);
+}
+
 // Two at once write the same folder: one has it, whole, and the other says so.
 TEST_F(Restore, DoesNotMixWithAnotherProcess) {
   const std::string command = std::string(EPS_PROGRAM) + " restore --model " + eps_ +

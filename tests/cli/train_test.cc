@@ -166,6 +166,7 @@ TEST(TrainingRun, StopsWhenAskedAndSaysHowToGoOn) {
                                     "wait $pid");
   EXPECT_NE(outcome.output.find("go on with eps train --resume " + run), std::string::npos)
       << outcome.output;
+  EXPECT_EQ(outcome.status, 130);  // of SIGINT, so that a script does not go on
 }
 
 // A save that was cut short, or a user, left the run without the network of its last state.
@@ -209,6 +210,7 @@ TEST(TrainingRun, ReadsNoHostileConfigurations) {
   const std::string start = "eps: " + folder.file("c.json") + ": ";
   EXPECT_EQ(error("{\"images\":" + deep + "}"), start + "nests deeper than 64 levels\n");
   EXPECT_EQ(error(R"({"a\nb": 1})"), start + "unknown field \"a\\x0ab\"\n");
+  EXPECT_EQ(eps_train("--out " + folder.file("run") + " --seed 9223372036854775808").status, 2);
 }
 
 TEST(TrainingRun, TakesDataOfAnyName) {
