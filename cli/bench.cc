@@ -6,6 +6,7 @@
 
 #include "cli/images.h"
 #include "cli/model.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
 #include "eps/experiment/runner.h"
 #include "eps/io/file.h"
@@ -178,7 +179,7 @@ void add_bench(CLI::App& app) {
   verb->add_option("--samples", o->samples, "Samples of each image")->check(count);
   verb->add_option("--sigma-y", o->sigma_y, "Measurement noise")->check(CLI::NonNegativeNumber);
   verb->add_option("--seed", o->seed, "Seed of operators, noise and samples")
-      ->check(CLI::NonNegativeNumber);
+      ->check(seed_up_to(uint64_t{INT64_MAX}));
   verb->add_option("--tasks", o->tasks, "Only these tasks of the experiment");
   verb->add_option("--methods", o->methods, "Only the methods with these labels");
   verb->add_option("--labels", o->labels, "Class labels, instead of the data's");

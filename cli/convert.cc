@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
+#include "eps/base/json.h"
 #include "eps/io/bytes.h"
 #include "eps/io/torch/any_checkpoint.h"
 #include "eps/io/torch/torch_storage.h"
@@ -56,13 +57,14 @@ void validate(const Options& options) {
   }
 }
 
-// The JSON object that a metadata text is, otherwise the text. Text from strangers may nest deeper
-// than a stack can follow: what is deeper than any configuration is dropped.
+// Returns the JSON object that a metadata text is, otherwise the text.
 json metadata_value(const std::string& text) {
-  constexpr int kDeepest = 100;
-  const auto keep = [](int depth, json::parse_event_t, json&) { return depth <= kDeepest; };
-  json parsed = json::parse(text, keep, /*allow_exceptions=*/false);
-  return parsed.is_object() ? parsed : json(text);
+  try {
+    json parsed = parse_sorted_json(text, "metadata", {});
+    return parsed.is_object() ? parsed : json(text);
+  } catch (const Error&) {
+    return text;
+  }
 }
 
 json describe(const Safetensors& checkpoint) {

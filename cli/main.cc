@@ -3,7 +3,10 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <thread>
 
@@ -84,12 +87,22 @@ int run(int argc, char** argv) {
   return 0;
 }
 
+// Output that a full disk swallows shows only when it is flushed.
+void flush_output() {
+  std::cout.flush();
+  eps::check(std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0,
+             "the output cannot be written: ",
+             std::strerror(errno));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   keep_freed_memory();
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    flush_output();
+    return status;
   } catch (const eps::UnknownName& error) {
     std::cerr << "eps: " << error.what() << "; see eps list " << error.kind() << "s\n";
   } catch (const eps::Error& error) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "eps/base/json.h"
 #include "eps/io/file.h"
 #include "eps/verify/verify_methods.h"
 
@@ -56,7 +57,7 @@ void print_line(const std::vector<MethodRow>& line) {
 }
 
 void write_json(const std::string& path, const std::vector<MethodRow>& rows) {
-  nlohmann::json list = nlohmann::json::array();
+  Json list = Json::array();
   for (const auto& row : rows)
     list.push_back({{"prior", row.prior},
                     {"operator", row.operator_spec},
@@ -73,7 +74,7 @@ void write_json(const std::string& path, const std::vector<MethodRow>& rows) {
                     {"vjps", row.vjps},
                     {"solves", row.solves},
                     {"exact", row.exact}});
-  write_file_atomically(path, nlohmann::json{{"rows", list}}.dump(2) + "\n");
+  write_file_atomically(path, json_text({{"rows", list}}, 2) + "\n");
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 
 #include "cli/images.h"
 #include "cli/output.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
+#include "eps/base/json.h"
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
 #include "eps/io/npy.h"
@@ -72,8 +74,7 @@ std::vector<Problem> read_problem(const Options& o, const Tensor& truth) {
   return {problem};
 }
 
-nlohmann::ordered_json to_json(const Evaluation& evaluation) {
-  using Json = nlohmann::ordered_json;
+Json to_json(const Evaluation& evaluation) {
   // JSON knows no infinity, and no number that is none.
   const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   Json metrics = Json::object(), absent = Json::object();
@@ -160,7 +161,7 @@ void run(const Options& o) {
   auto json = to_json(evaluation);
   json["samples"] = samples.size(0);
   json["images"] = truth.size(0);
-  write_file_atomically(o.json, json.dump(2) + "\n");
+  write_file_atomically(o.json, json_text(json, 2) + "\n");
 }
 
 }  // namespace
@@ -181,7 +182,7 @@ void add_metrics(CLI::App& app) {
   verb->add_option("--features", o->cache, "Folder that keeps Inception features");
   verb->add_option("--device", o->device, "auto, cpu, cuda or cuda:K")->capture_default_str();
   verb->add_option("--seed", o->seed, "Seed of ties and of the bootstrap")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seed_up_to())
       ->capture_default_str();
   verb->callback([o] { run(*o); });
 }

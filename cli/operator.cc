@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/output.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
 #include "eps/diffusion/pivot.h"
 #include "eps/io/images/image.h"
@@ -177,6 +178,7 @@ void add_operator(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   verb->add_option(
           "--seed", o->seed, "Seed of what the operator draws; image n has a stream of its own")
+      ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option(
       "--save", o->save, "Write what was drawn (mask, kernel, matrix): .npy, .safetensors or .png");

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "eps/io/array.h"
+#include "eps/io/new_folder.h"
 
 namespace eps::cli {
 
@@ -36,12 +37,7 @@ inline void check_writable(const std::string& path) {
 
 // Refuses a folder that has something in it.
 inline void check_new_folder(const std::string& path) {
-  std::error_code unreadable;
-  const bool exists = std::filesystem::exists(path, unreadable);
-  check(!exists || (std::filesystem::is_directory(path, unreadable) &&
-                    std::filesystem::is_empty(path, unreadable) && !unreadable),
-        path,
-        ": exists; a new or an empty folder is wanted");
+  check(NewFolder::is_free(path), path, ": exists; a new or an empty folder is wanted");
   check_writable(path);
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
 
 namespace eps::cli {
@@ -89,7 +90,7 @@ void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
       ->check(count)
       ->capture_default_str();
   verb.add_option("--seed", options.seed, "Seed of the samples, and of what is simulated")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seed_up_to())
       ->capture_default_str();
   verb.add_option("--batch", options.batch, "Samples in memory together")
       ->check(count)

@@ -1,11 +1,10 @@
 // The files of eps restore.
 #include "cli/restored.h"
 
-#include <filesystem>
-
 #include "eps/io/array.h"
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
+#include "eps/io/new_folder.h"
 #include "eps/report/sheet.h"
 
 namespace eps::cli {
@@ -60,8 +59,8 @@ Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows)
 }
 
 void write_restored(const std::string& folder, const RestorationResult& result) {
-  std::filesystem::create_directories(folder);
-  const auto path = [&](const std::string& name) { return folder + "/" + name; };
+  NewFolder out(folder);
+  const auto path = [&](const std::string& name) { return out.file(name); };
   const auto array = [&](const std::string& name, const Tensor& values) {
     write_array(path(name + ".npy"), values.to(at::kCPU, at::kFloat));
   };
@@ -87,6 +86,7 @@ void write_restored(const std::string& folder, const RestorationResult& result) 
     array(name, value[0]);
   write_png(path("sheet.png"), sheet({{"", result}}));
   write_file_atomically(path("restore.json"), to_json(result.report));
+  out.commit();
 }
 
 }  // namespace eps::cli

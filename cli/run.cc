@@ -10,7 +10,9 @@
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
+#include "eps/base/json.h"
 #include "eps/experiment/protocol.h"
 #include "eps/io/array.h"
 #include "eps/io/file.h"
@@ -118,35 +120,36 @@ std::string to_json(const Options& o,
                     const MethodChoice& choice,
                     const Results& results,
                     const Summary& summary) {
-  nlohmann::ordered_json options = nlohmann::ordered_json::object();
+  Json options = Json::object();
   for (const auto& field : choice.method.fields)
     if (choice.options.has(field.name)) options[field.name] = choice.options.text(field.name);
-  const nlohmann::ordered_json json = {{"method", choice.method.name},
-                                       {"options", options},
-                                       {"task", o.task},
-                                       {"operator", find_task(o.task).test},
-                                       {"sigma_y", o.sigma_y},
-                                       {"seed", o.seed},
-                                       {"images", results.samples.size(1)},
-                                       {"samples", results.samples.size(0)},
-                                       {"psnr_of_samples", summary.psnr_of_samples},
-                                       {"psnr_of_mean", summary.psnr_of_mean},
-                                       {"evaluations_per_sample", summary.evaluations},
-                                       {"vjps_per_sample", summary.vjps},
-                                       {"solves_per_sample", summary.solves},
-                                       {"seconds", results.seconds}};
-  return json.dump(2) + "\n";
+  const Json json = {{"method", choice.method.name},
+                     {"options", options},
+                     {"task", o.task},
+                     {"operator", find_task(o.task).test},
+                     {"sigma_y", o.sigma_y},
+                     {"seed", o.seed},
+                     {"images", results.samples.size(1)},
+                     {"samples", results.samples.size(0)},
+                     {"psnr_of_samples", summary.psnr_of_samples},
+                     {"psnr_of_mean", summary.psnr_of_mean},
+                     {"evaluations_per_sample", summary.evaluations},
+                     {"vjps_per_sample", summary.vjps},
+                     {"solves_per_sample", summary.solves},
+                     {"seconds", results.seconds}};
+  return json_text(json, 2) + "\n";
 }
 
 void write_results(const std::string& folder, const Results& results, const std::string& json) {
-  std::filesystem::create_directories(folder);
-  const auto path = [&](const std::string& name) { return folder + "/" + name; };
+  NewFolder out(folder);
+  const auto path = [&](const std::string& name) { return out.file(name); };
   write_array(path("samples.npy"), results.samples);
   write_array(path("truth.npy"), results.truth);
   write_array(path("measurement.npy"), results.measurement);
   for (const auto& [name, value] : results.parameters) write_array(path(name + ".npy"), value);
   write_png(path("sheet.png"), sheet(results));
   write_file_atomically(path("run.json"), json);
+  out.commit();
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
@@ -200,7 +203,7 @@ void add_run(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--steps", o->steps, "Steps of the method, instead of its own")->check(count);
   verb->add_option("--seed", o->seed, "Seed of operators, noise and samples")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option("--sigma-y", o->sigma_y, "Measurement noise")
       ->check(CLI::NonNegativeNumber)

@@ -1,20 +1,17 @@
 // eps runs: training runs side by side, from their folders.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
-#include "eps/io/file.h"
+#include "eps/base/json_fields.h"
 #include "eps/training/config.h"
 #include "eps/training/loss_by_noise.h"
 #include "eps/training/run_directory.h"
+#include "eps/training/run_log.h"
 
 namespace eps::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 // What a run's log says last.
 struct Summary {
@@ -29,15 +26,11 @@ Summary summarise(const std::string& path) {
   Summary summary;
   summary.config = training::parse_training_config(run.config(), run.file("config.json"));
   std::vector<double> speeds;
-  const std::string log = run.file("log.jsonl");
-  std::istringstream lines(std::filesystem::exists(log) ? read_file(log) : "");
-  for (std::string line; std::getline(lines, line);) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) continue;  // cut short
-    summary.images = json.value("images", summary.images);
-    if (json.contains("images_per_second")) speeds.push_back(json["images_per_second"]);
-    if (json.contains("validation_loss_by_sigma"))
-      summary.validation = json["validation_loss_by_sigma"];
+  for (const training::LogLine& line : training::read_log(run.file("log.jsonl"))) {
+    JsonFields fields(line.json, line.where);
+    fields.optional("images", summary.images);
+    if (fields.has("images_per_second")) speeds.push_back(fields.get<double>("images_per_second"));
+    if (const Json* losses = fields.find("validation_loss_by_sigma")) summary.validation = *losses;
   }
   if (!speeds.empty()) {
     std::nth_element(speeds.begin(), speeds.begin() + speeds.size() / 2, speeds.end());

@@ -40,7 +40,7 @@ std::vector<uint64_t> parse_seeds(const std::string& text) {
           "--seeds ",
           text,
           ": wanted numbers and ranges such as 0-63,70");
-    for (uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
+    for (uint64_t i = 0; i <= last - first; ++i) seeds.push_back(first + i);
   }
   check(!seeds.empty(), "--seeds ", text, ": at least one seed is wanted");
   return seeds;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/progress.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
 #include "eps/io/file.h"
 #include "eps/training/run.h"
@@ -20,6 +21,7 @@ struct Options {
 };
 
 std::atomic<std::time_t> interrupted = 0;  // when, once it was
+std::atomic<int> interrupt = 0;            // the signal
 static_assert(std::atomic<std::time_t>::is_always_lock_free);
 
 // The first interrupt ends the run after a checkpoint, a later one at once. timeout and some shells
@@ -29,6 +31,7 @@ void handle_interrupts() {
     std::signal(signal, [](int number) {
       const std::time_t now = std::time(nullptr);
       std::time_t first = 0;
+      interrupt = number;
       if (interrupted.compare_exchange_strong(first, now) || now - first <= 1) return;
       std::signal(number, SIG_DFL);
       std::raise(number);
@@ -80,6 +83,8 @@ void run(const Options& o) {
         [&](const training::TrainingConfig& stored) { return with_flags(o, stored); },
         hooks);
   }
+  // A script that goes on after the training must see that it was cut short.
+  if (interrupted != 0) throw CLI::RuntimeError(128 + interrupt);
 }
 
 std::string flag_name(std::string field) {
@@ -107,6 +112,7 @@ void add_train(CLI::App& app) {
       o->given[name] = verb->add_option(flag_name(name), value, help)->capture_default_str();
     }
   });
+  verb->get_option("--seed")->check(seed_up_to(std::numeric_limits<int64_t>::max()));
   verb->callback([o] { run(*o); });
 }
 

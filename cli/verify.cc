@@ -9,7 +9,9 @@
 
 #include "cli/method_table.h"
 #include "cli/output.h"
+#include "cli/seed.h"
 #include "cli/verbs.h"
+#include "eps/base/json.h"
 #include "eps/io/file.h"
 
 namespace eps::cli {
@@ -73,7 +75,7 @@ class Table {
 };
 
 void write_json(const std::string& path, const std::vector<VerifyRow>& rows, bool passed) {
-  nlohmann::json list = nlohmann::json::array();
+  Json list = Json::array();
   for (const auto& row : rows)
     list.push_back({{"table", row.table},
                     {"subject", row.subject},
@@ -81,7 +83,7 @@ void write_json(const std::string& path, const std::vector<VerifyRow>& rows, boo
                     {"value", row.value},
                     {"bound", row.bound},
                     {"passed", row.passed()}});
-  write_file_atomically(path, nlohmann::json{{"passed", passed}, {"rows", list}}.dump(2) + "\n");
+  write_file_atomically(path, json_text({{"passed", passed}, {"rows", list}}, 2) + "\n");
 }
 
 void run(const Options& options) {
@@ -112,7 +114,7 @@ void add_verify(CLI::App& app) {
   auto* verb = app.add_subcommand("verify",
                                   "Prove the mathematics on this machine; exit 1 if a claim fails");
   verb->add_option("--seed", options->seed, "Seed of the simulations")
-      ->check(CLI::NonNegativeNumber)
+      ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option("--json", options->json, "Also write the rows to this file");
   verb->add_flag("--methods",

@@ -1,30 +1,24 @@
 // The folder of one cell of an experiment.
 #include "eps/experiment/cell_folder.h"
 
-#include <nlohmann/json.hpp>
-
+#include "eps/base/json_fields.h"
 #include "eps/io/file.h"
 #include "eps/io/safetensors.h"
+#include "eps/report/row_json.h"
 
 namespace eps::experiment {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Files are replaced as a whole, so one that cannot be understood was not made by us.
-Json read_json(const std::string& path) {
-  const Json json = Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
-  check(json.is_object(), path, ": no JSON object; remove the file to do its cell again");
-  return json;
-}
-
-template <class Value>
-Value field(const Json& json, const char* name, const std::string& path) {
+// Returns what `read` makes of the object in the file. Files are replaced as a whole, so one that
+// cannot be understood was made by another program.
+template <class Read>
+auto read_object(const std::string& path, const Read& read) {
   try {
-    return json.at(name).get<Value>();
-  } catch (const Json::exception&) {
-    fail(
-        path, ": ", name, " is missing or of the wrong type; remove the file to do its cell again");
+    const Json json = parse_json(read_file(path), path);
+    JsonFields fields(json, path);
+    return read(fields);
+  } catch (const Error& error) {
+    fail(error.what(), "; remove the file to do its cell again");
   }
 }
 
@@ -33,12 +27,13 @@ Value field(const Json& json, const char* name, const std::string& path) {
 std::optional<Sampling> CellFolder::sampling() const {
   const std::string path = file("sampling.json");
   if (!std::filesystem::exists(path)) return {};
-  const Json json = read_json(path);
-  return Sampling{{field<int64_t>(json, "evaluations", path),
-                   field<int64_t>(json, "vjps", path),
-                   field<int64_t>(json, "solves", path)},
-                  field<double>(json, "seconds", path),
-                  field<int64_t>(json, "images_seen", path)};
+  return read_object(path, [](JsonFields& fields) {
+    return Sampling{{fields.get<int64_t>("evaluations"),
+                     fields.get<int64_t>("vjps"),
+                     fields.get<int64_t>("solves")},
+                    fields.get<double>("seconds"),
+                    fields.get<int64_t>("images_seen")};
+  });
 }
 
 void CellFolder::write_sampling(const Sampling& sampling) const {
@@ -47,28 +42,31 @@ void CellFolder::write_sampling(const Sampling& sampling) const {
                      {"solves", sampling.cost.solves},
                      {"seconds", sampling.seconds},
                      {"images_seen", sampling.images_seen}};
-  write_file_atomically(file("sampling.json"), json.dump(2) + "\n");
+  write_file_atomically(file("sampling.json"), json_text(json, 2) + "\n");
 }
 
 std::optional<report::Row> CellFolder::row(const std::string& judges) const {
   const std::string path = file(row_);
   if (!std::filesystem::exists(path)) return {};
-  if (field<std::string>(read_json(path), "judges", path) != judges) return {};
+  const auto scored_by =
+      read_object(path, [](JsonFields& fields) { return fields.get<std::string>("judges"); });
+  if (scored_by != judges) return {};
   return any_row();
 }
 
 std::optional<report::Row> CellFolder::any_row() const {
   const std::string path = file(row_);
   if (!std::filesystem::exists(path)) return {};
-  const auto rows = report::parse_rows(field<Json>(read_json(path), "rows", path).dump(), path);
-  check(rows.size() == 1, path, ": ", rows.size(), " rows, wanted one");
-  return rows.front();
+  return read_object(path, [&](JsonFields& fields) {
+    const Json& rows = fields.at("rows");
+    check(rows.is_array() && rows.size() == 1, path, ": rows must be a list of one row");
+    return report::parse_row(rows[0], path);
+  });
 }
 
 void CellFolder::write_row(const report::Row& row, const std::string& judges) const {
-  const Json json = {{"judges", judges},
-                     {"rows", Json::parse(to_json(std::vector<report::Row>{row}))}};
-  write_file_atomically(file(row_), json.dump(2) + "\n");
+  const Json json = {{"judges", judges}, {"rows", Json::array({report::row_json(row)})}};
+  write_file_atomically(file(row_), json_text(json, 2) + "\n");
 }
 
 std::filesystem::file_time_type CellFolder::scored_at() const {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
-#include <set>
 
+#include "eps/base/json_fields.h"
+#include "eps/experiment/experiment_json.h"
 #include "eps/methods/method.h"
 #include "eps/operators/task.h"
 #include "eps/priors/exact_data.h"
@@ -15,85 +15,7 @@
 namespace eps::experiment {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int64_t kMost = 1000000;  // of images, samples and steps
-
-// Reads the fields of one object, each once; one that is not asked for is an Error.
-class Reader {
- public:
-  Reader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
-    check(object.is_object(), where_, ": wanted an object { }, got ", object.type_name());
-  }
-
-  template <class Value>
-  void optional(const char* name, Value& value) {
-    known_.insert(name);
-    const auto found = object_.find(name);
-    if (found == object_.end()) return;
-    check(fits<Value>(*found),
-          where_,
-          ": ",
-          name,
-          " must be ",
-          wanted<Value>(),
-          ", got ",
-          found->dump());
-    value = found->get<Value>();
-  }
-  template <class Value>
-  void required(const char* name, Value& value) {
-    check(object_.contains(name), where_, ": ", name, " is missing");
-    optional(name, value);
-  }
-  // Objects in a list, each handed to `take` with the name it has in messages.
-  template <class Take>
-  void list(const char* name, const Take& take) {
-    known_.insert(name);
-    const auto found = object_.find(name);
-    if (found == object_.end()) return;
-    check(found->is_array(), where_, ": ", name, " must be a list, got ", found->type_name());
-    for (size_t i = 0; i < found->size(); ++i)
-      take(Reader((*found)[i], where_ + ": " + name + "[" + std::to_string(i) + "]"));
-  }
-  void finish() const {
-    const std::vector<std::string> names(known_.begin(), known_.end());
-    for (const auto& [name, value] : object_.items())
-      check(known_.count(name), where_, ": unknown field \"", name, "\"", suggestion(name, names));
-  }
-  const std::string& where() const { return where_; }
-
- private:
-  template <class Value>
-  static bool fits(const Json& value) {
-    if constexpr (std::is_same_v<Value, std::string>) {
-      return value.is_string();
-    } else if constexpr (std::is_same_v<Value, double>) {
-      return value.is_number();
-    } else if constexpr (std::is_integral_v<Value>) {
-      return value.is_number_integer() && value >= 0;
-    } else {
-      return value.is_array() &&
-             std::all_of(value.begin(), value.end(), fits<typename Value::value_type>);
-    }
-  }
-  template <class Value>
-  static std::string wanted() {
-    if constexpr (std::is_same_v<Value, std::string>) {
-      return "text";
-    } else if constexpr (std::is_same_v<Value, double>) {
-      return "a number";
-    } else if constexpr (std::is_integral_v<Value>) {
-      return "a whole number of at least 0";
-    } else {
-      return "a list, each " + wanted<typename Value::value_type>();
-    }
-  }
-
-  const Json& object_;
-  const std::string where_;
-  std::set<std::string> known_;
-};
 
 void check_contender(const MethodEntry& c, const Experiment& e, const std::string& where) {
   check(c.score == "samples" || c.score == "mean",
@@ -185,14 +107,9 @@ bool is_exact(const Experiment& experiment) {
 }
 
 Experiment parse_experiment(const std::string& text, const std::string& source) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::exception& error) {
-    fail(source, ": no JSON: ", error.what());
-  }
+  const Json json = parse_json(text, source);
   Experiment e;
-  Reader reader(json, source);
+  JsonFields reader(json, source);
   reader.required("title", e.title);
   reader.optional("about", e.about);
   reader.optional("data", e.data);
@@ -205,7 +122,7 @@ Experiment parse_experiment(const std::string& text, const std::string& source) 
   reader.required("metrics", e.metrics);
   reader.optional("sheet", e.sheet);
   reader.optional("sheet_images", e.sheet_images);
-  reader.list("methods", [&](Reader entry) {
+  for (JsonFields& entry : reader.list("methods")) {
     MethodEntry c;
     entry.required("label", c.label);
     entry.required("method", c.method);
@@ -216,20 +133,20 @@ Experiment parse_experiment(const std::string& text, const std::string& source) 
     entry.finish();
     check_contender(c, e, entry.where());
     e.methods.push_back(c);
-  });
-  reader.list("plots", [&](Reader entry) {
+  }
+  for (JsonFields& entry : reader.list("plots")) {
     report::Plot plot;
     entry.required("x", plot.x);
     entry.required("y", plot.y);
     entry.finish();
     e.plots.push_back(plot);
-  });
+  }
   reader.finish();
   validate(e, source);
   return e;
 }
 
-std::string to_json(const Experiment& e) {
+Json experiment_json(const Experiment& e) {
   Json methods = Json::array(), plots = Json::array();
   for (const MethodEntry& c : e.methods) {
     Json entry = {{"label", c.label}, {"method", c.method}};
@@ -240,22 +157,23 @@ std::string to_json(const Experiment& e) {
     methods.push_back(entry);
   }
   for (const report::Plot& plot : e.plots) plots.push_back({{"x", plot.x}, {"y", plot.y}});
-  const Json json = {{"title", e.title},
-                     {"about", e.about},
-                     {"data", e.data},
-                     {"images", e.images},
-                     {"samples", e.samples},
-                     {"sigma_y", e.sigma_y},
-                     {"seed", e.seed},
-                     {"batch", e.batch},
-                     {"tasks", e.tasks},
-                     {"methods", methods},
-                     {"metrics", e.metrics},
-                     {"plots", plots},
-                     {"sheet", e.sheet},
-                     {"sheet_images", e.sheet_images}};
-  return json.dump(2) + "\n";
+  return {{"title", e.title},
+          {"about", e.about},
+          {"data", e.data},
+          {"images", e.images},
+          {"samples", e.samples},
+          {"sigma_y", e.sigma_y},
+          {"seed", e.seed},
+          {"batch", e.batch},
+          {"tasks", e.tasks},
+          {"methods", methods},
+          {"metrics", e.metrics},
+          {"plots", plots},
+          {"sheet", e.sheet},
+          {"sheet_images", e.sheet_images}};
 }
+
+std::string to_json(const Experiment& e) { return json_text(experiment_json(e), 2) + "\n"; }
 
 std::vector<Cell> cells_of(const Experiment& e,
                            const std::map<std::string, std::vector<std::string>>& models) {

@@ -2,8 +2,9 @@
 #include "eps/experiment/folder.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "eps/base/json_fields.h"
+#include "eps/experiment/experiment_json.h"
 #include "eps/io/file.h"
 #include "eps/io/file_lock.h"
 
@@ -11,7 +12,6 @@ namespace eps::experiment {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 // What all cells of a folder share.
 Json protocol(const Experiment& e, const std::string& images_hash) {
@@ -40,12 +40,12 @@ void check_free(const std::string& path) {
 }
 
 void check_same(const std::string& path, const Json& wanted) {
-  const Json there = Json::parse(read_file(path + "/experiment.json"), nullptr, false);
-  check(there.is_object() && there.contains("protocol") && there["protocol"].is_object(),
-        path,
-        "/experiment.json: is not the description of an experiment");
+  const std::string file = path + "/experiment.json";
+  const Json there = parse_json(read_file(file), file);
+  const Json& protocol = JsonFields(there, file).at("protocol");
+  check(protocol.is_object(), file, ": protocol must be a JSON object");
   for (const auto& [name, value] : wanted.items()) {
-    const Json own = there["protocol"].value(name, Json());
+    const Json own = protocol.value(name, Json());
     check(own == value || name != "images_hash",
           path,
           ": holds another experiment, of other images; another folder is wanted");
@@ -54,9 +54,9 @@ void check_same(const std::string& path, const Json& wanted) {
           ": holds another experiment: its ",
           name,
           " is ",
-          own.dump(),
+          json_excerpt(own),
           ", not ",
-          value.dump(),
+          json_excerpt(value),
           "; another folder is wanted");
   }
 }
@@ -76,8 +76,8 @@ void open_experiment_folder(const std::string& path,
   const FileLock lock(path + "/lock", FileLock::IfHeld::wait);
   if (fs::exists(file)) check_same(path, wanted);
   remove_temporaries(path);
-  const Json json = {{"protocol", wanted}, {"experiment", Json::parse(to_json(experiment))}};
-  write_file_atomically(file, json.dump(2) + "\n");
+  const Json json = {{"protocol", wanted}, {"experiment", experiment_json(experiment)}};
+  write_file_atomically(file, json_text(json, 2) + "\n");
 }
 
 }  // namespace eps::experiment

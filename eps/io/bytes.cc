@@ -48,15 +48,6 @@ std::string_view bytes_of(const Tensor& tensor) {
   return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
 }
 
-std::string printable(std::string_view text, size_t longest) {
-  std::string line;
-  for (const char c : text.substr(0, longest)) {
-    const bool plain = c >= ' ' && c <= '~' && c != '\\';
-    line += plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  }
-  return text.size() > longest ? line + "..." : line;
-}
-
 std::string quote_start(std::string_view bytes) {
   if (bytes.empty()) return "nothing: the file is empty";
   return fmt::format("\"{}\"", printable(bytes.substr(0, 8)));

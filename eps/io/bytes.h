@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "eps/base/core.h"
+#include "eps/base/printable.h"
 
 namespace eps {
 
@@ -19,10 +20,6 @@ Tensor tensor_from_bytes(std::string_view bytes, const Shape& shape, at::ScalarT
 
 // The memory of a contiguous tensor on the CPU, valid as long as the tensor.
 std::string_view bytes_of(const Tensor& tensor);
-
-// Text out of a file, for messages: one short line whatever the file says, with \x0a for a line
-// break and for every other byte that is not printable ASCII.
-std::string printable(std::string_view text, size_t longest = 80);
 
 // The beginning of a file of the wrong kind, for messages: "GIF89a\x01\x00".
 std::string quote_start(std::string_view bytes);

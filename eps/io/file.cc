@@ -2,15 +2,17 @@
 #include "eps/io/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+
+#include "eps/io/temporary.h"
 
 namespace eps {
 namespace {
@@ -22,7 +24,8 @@ namespace {
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit Descriptor(const std::string& path, int flags = O_RDONLY | O_CLOEXEC)
+      : fd_(::open(path.c_str(), flags)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
@@ -36,10 +39,12 @@ class Descriptor {
   const int fd_;
 };
 
-// A new name beside `path`; a crashed process with our number may have left one behind.
-std::string temporary_name(const std::string& path) {
-  static std::atomic<uint64_t> count = 0;
-  return path + "." + std::to_string(::getpid()) + "." + std::to_string(count++) + ".tmp";
+// Locks the file, so that remove_temporaries() knows that its writer lives. False: a sweep was
+// faster and has unlinked it. A file system without locks has no sweeps either.
+bool lock_temporary(int fd) {
+  while (::flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
+  struct stat status {};
+  return ::fstat(fd, &status) != 0 || status.st_nlink > 0;
 }
 
 // The new name of a file reaches the disk with its folder. Not all file systems can do this, and
@@ -81,11 +86,14 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     if (fd_ < 0) fail_with_errno(path_, "open for writing");
     return;
   }
-  std::string name = temporary_name(path_);
-  while (::access(name.c_str(), F_OK) == 0) name = temporary_name(path_);
-  fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0) fail_with_errno(path_, "create");
-  temporary_ = std::move(name);
+  do {
+    if (fd_ >= 0) ::close(fd_);
+    temporary_ = temporary_name(path_);
+    // A crashed process with the number of this one may have left a file.
+    while (::access(temporary_.c_str(), F_OK) == 0) temporary_ = temporary_name(path_);
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd_ < 0) fail_with_errno(path_, "create");
+  } while (!lock_temporary(fd_));
 }
 
 AtomicFile::~AtomicFile() {
@@ -110,19 +118,23 @@ void AtomicFile::close() {
 void AtomicFile::commit() {
   if (temporary_.empty()) return close();
   if (::fsync(fd_) != 0) fail_with_errno(path_, "write");
-  close();
+  // Renamed while the lock is held: a sweep must not find it in between.
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     fail_with_errno(path_, "rename the finished file");
   }
   temporary_.clear();
+  close();
   sync_folder(path_);
 }
 
 void remove_temporaries(const std::string& folder) {
-  std::vector<std::filesystem::path> left;
+  std::vector<std::string> left;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".tmp") left.push_back(entry.path());
-  for (const auto& path : left) std::filesystem::remove(path);
+    if (is_temporary_of("", entry.path().filename().string())) left.push_back(entry.path());
+  for (const auto& path : left) {
+    const Descriptor file(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file.is_open() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+  }
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {

@@ -30,7 +30,8 @@ class AtomicFile {
   int fd_ = -1;
 };
 
-// Removes what writers that were killed left in the folder; none may be at work there.
+// Removes the temporary files of dead writers from the folder. A living one holds a lock on its
+// own.
 void remove_temporaries(const std::string& folder);
 
 // All of it in one call.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "eps/base/json.h"
 #include "eps/io/bytes.h"
 #include "eps/io/file.h"
 
@@ -36,36 +36,6 @@ struct Entry {
   Shape shape;
   uint64_t begin = 0, end = 0;
 };
-
-// json::parse() keeps the last of two equal keys without a word, and nests without end: the file
-// {name: {field: [numbers]}} has three levels.
-json parse_json(std::string_view text, const std::string& name) {
-  using Event = json::parse_event_t;
-  constexpr int kDeepest = 2;
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&keys, &name](int depth, Event event, json& value) {
-    if (event == Event::object_start || event == Event::array_start) {
-      check(
-          depth <= kDeepest, name, ": the JSON header nests deeper than ", kDeepest + 1, " levels");
-    }
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key) {
-      const auto& key = value.get_ref<const std::string&>();
-      check(keys.back().insert(key).second,
-            name,
-            ": '",
-            printable(key),
-            "' appears twice in the JSON header");
-    }
-    return true;
-  };
-  try {
-    return json::parse(text, watch);
-  } catch (const json::exception& error) {
-    fail(name, ": the header is not valid JSON: ", printable(error.what(), 400));
-  }
-}
 
 at::ScalarType parse_dtype(const json& value, const std::string& name) {
   check(value.is_string(), name, ": 'dtype' must be a string, got ", value.type_name());
@@ -195,7 +165,9 @@ json take_header(std::string_view& bytes, const std::string& name) {
         length,
         " bytes of header, found ",
         bytes.size());
-  json header = parse_json(bytes.substr(0, length), name);
+  // The header {name: {field: [numbers]}} has three levels, and a field for each tensor.
+  json header = parse_sorted_json(
+      bytes.substr(0, length), name + ": JSON header", {.depth = 3, .fields = SIZE_MAX});
   check(header.is_object(), name, ": the header must be a JSON object, got ", header.type_name());
   bytes.remove_prefix(length);
   return header;

@@ -28,37 +28,34 @@ Checkpoint assemble(const Safetensors& file) {
   const auto config_text = file.metadata.find("config");
   check(config_text != file.metadata.end(), "no \"config\" in the metadata");
   const ModelConfig config = parse_model_config(config_text->second);
-  Checkpoint checkpoint{.network = nets::UNet(config.network),
-                        .preconditioning = config.preconditioning,
-                        .input = config.input,
-                        .use_fp16 = config.use_fp16};
-  const auto provenance = file.metadata.find("provenance");
-  if (provenance != file.metadata.end()) {
-    checkpoint.provenance = parse_provenance(provenance->second);
-  }
+  Preconditioning preconditioning = config.preconditioning;
   std::map<std::string, Tensor> network;
   for (const auto& [name, tensor] : file.tensors) {
     if (name.starts_with(kPrefix)) {
       network[name.substr(kPrefix.size())] = tensor;
     } else if (name == kSpectrum) {
       check(tensor.dim() == 2, "tensor \"", name, "\" must be H x W/2+1");
-      checkpoint.preconditioning.spectrum = tensor.to(at::kFloat);
+      preconditioning.spectrum = tensor.to(at::kFloat);
     } else if (name == kIddpmLevels &&
                config.preconditioning.kind == Preconditioning::Kind::iddpm) {
       check_noise_levels(tensor, config.preconditioning);
     } else {
-      check(name.starts_with("ref."), "unknown tensor \"", name, "\"");
+      check(name.starts_with("ref."), "unknown tensor \"", printable(name), "\"");
     }
   }
-  const bool has_spectrum = checkpoint.preconditioning.spectrum.defined();
-  check(has_spectrum || config.preconditioning.prior_variance == "constant",
+  check(preconditioning.spectrum.defined() || config.preconditioning.prior_variance == "constant",
         "no tensor \"",
         kSpectrum,
         "\", which prior_variance=",
         config.preconditioning.prior_variance,
         " in the config wants");
-  checkpoint.network.load(network);
-  return checkpoint;
+  const auto provenance = file.metadata.find("provenance");
+  return {.network = nets::UNet(config.network, network),
+          .preconditioning = preconditioning,
+          .input = config.input,
+          .use_fp16 = config.use_fp16,
+          .provenance = provenance == file.metadata.end() ? Provenance{}
+                                                          : parse_provenance(provenance->second)};
 }
 
 }  // namespace

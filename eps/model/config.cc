@@ -1,12 +1,13 @@
 // JSON of a checkpoint's configuration and provenance.
 #include "eps/model/config.h"
 
-#include <nlohmann/json.hpp>
+#include "eps/base/json_fields.h"
+#include "eps/base/printable.h"
+#include "eps/nets/config_json.h"
 
 namespace eps {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Kind = Preconditioning::Kind;
 
 const std::map<std::string, Kind> kClasses = {{"EDMPrecond", Kind::edm},
@@ -14,25 +15,6 @@ const std::map<std::string, Kind> kClasses = {{"EDMPrecond", Kind::edm},
                                               {"VEPrecond", Kind::ve},
                                               {"iDDPMPrecond", Kind::iddpm},
                                               {"AnisotropicPrecond", Kind::anisotropic}};
-
-Json parse_object(const std::string& text, const char* what) {
-  Json json = Json::parse(text, nullptr, false);
-  check(json.is_object(), what, ": not a JSON object: ", text.substr(0, 80));
-  return json;
-}
-
-// Moves the field out of the object, if it is there.
-template <class Value>
-void take(Json& json, const char* what, const char* name, Value& value) {
-  const auto found = json.find(name);
-  if (found == json.end()) return;
-  try {
-    value = found->get<Value>();
-  } catch (const Json::exception&) {
-    fail(what, ": ", name, " has a value of the wrong type: ", found->dump());
-  }
-  json.erase(name);
-}
 
 // Calls visit(name, member) for the fields that this kind of preconditioning is given.
 template <class Target, class Visit>
@@ -53,47 +35,58 @@ void for_each_field(Target& p, Visit&& visit) {
 
 bool has_own_range(Kind kind) { return kind != Kind::vp && kind != Kind::iddpm; }
 
+const std::string kWhere = "model config";
+
+// Returns the fields of the object, with those of its init_kwargs among them.
+Json flat_fields(const std::string& text) {
+  Json json = parse_json(text, kWhere);
+  const bool nested = JsonFields(json, kWhere).has("init_kwargs");
+  const Json keywords = nested ? json["init_kwargs"] : Json::object();
+  const JsonFields checked(keywords, kWhere + ": init_kwargs");
+  json.erase("init_kwargs");
+  json.update(keywords);
+  return json;
+}
+
 // The class without the module it was defined in: "training.networks.EDMPrecond".
-Kind take_kind(Json& json) {
+Kind read_kind(JsonFields& fields) {
   std::string name = "EDMPrecond";
-  take(json, "model config", "class_name", name);
+  fields.optional("class_name", name);
   const auto found = kClasses.find(name.substr(name.rfind('.') + 1));
   check(found != kClasses.end(),
         "model config: class_name must be EDMPrecond, VPPrecond, VEPrecond, iDDPMPrecond or "
         "AnisotropicPrecond; got \"",
-        name,
+        printable(name),
         "\"");
   return found->second;
 }
 
-Preconditioning take_preconditioning(Json& json, Kind kind) {
-  Preconditioning p{.kind = kind};
-  for_each_field(p,
-                 [&](const char* name, auto& value) { take(json, "model config", name, value); });
+Preconditioning read_preconditioning(JsonFields& fields) {
+  Preconditioning p{.kind = read_kind(fields)};
+  for_each_field(p, [&](const char* name, auto& value) { fields.optional(name, value); });
   check(p.M >= 2, "model config: M must be at least 2, got ", p.M);
   const auto& source = p.prior_variance;
   check(source == "constant" || source == "spectrum" || source == "geometric_mean",
         "model config: prior_variance must be constant, spectrum or geometric_mean; got \"",
-        source,
+        printable(source),
         "\"");
   check(p.sigma_data > 0, "model config: sigma_data must be > 0, got ", p.sigma_data);
   // VP and iDDPM modules carry their range too, but theirs follows from the other fields.
   for (const auto& [name, bound] :
        {std::pair{"sigma_min", &p.sigma_lower}, std::pair{"sigma_max", &p.sigma_upper}}) {
-    if (!json.contains(name)) continue;
-    double value = 0;
-    take(json, "model config", name, value);
-    if (has_own_range(kind)) *bound = value;
+    if (!fields.has(name)) continue;
+    const auto value = fields.get<double>(name);
+    if (has_own_range(p.kind)) *bound = value;
   }
   return p;
 }
 
-NetworkInput take_input(Json& json, Kind kind) {
+NetworkInput read_input(JsonFields& fields, Kind kind) {
   std::string name = "prior";
   bool show_skip = false, scale_side = false;
-  take(json, "model config", "input", name);
-  take(json, "model config", "show_skip", show_skip);
-  take(json, "model config", "scale_side", scale_side);
+  fields.optional("input", name);
+  fields.optional("show_skip", show_skip);
+  fields.optional("scale_side", scale_side);
   NetworkInput input = parse_input(name);
   if (show_skip) input = input.with(Channel::skip);
   input.scale_side = scale_side;
@@ -120,44 +113,40 @@ std::string to_json(const ModelConfig& config) {
   if (show_skip) json["show_skip"] = true;
   json["use_fp16"] = config.use_fp16;
   json["input"] = to_string(show_skip ? input.without(Channel::skip) : input);
-  json.update(Json::parse(to_json(config.network)));
-  return json.dump();
+  json.update(nets::unet_json(config.network));
+  return json_text(json);
 }
 
 ModelConfig parse_model_config(const std::string& text) {
-  Json fields = parse_object(text, "model config");
-  const Kind kind = take_kind(fields);
-  Json keywords = Json::object();
-  take(fields, "model config", "init_kwargs", keywords);
-  check(keywords.is_object(), "model config: init_kwargs is not a JSON object");
-  fields.update(keywords);
+  const Json json = flat_fields(text);
+  JsonFields fields(json, kWhere);
   ModelConfig config;
-  config.preconditioning = take_preconditioning(fields, kind);
-  take(fields, "model config", "use_fp16", config.use_fp16);
-  config.input = take_input(fields, kind);
+  config.preconditioning = read_preconditioning(fields);
+  fields.optional("use_fp16", config.use_fp16);
+  config.input = read_input(fields, config.preconditioning.kind);
+  config.network = nets::read_unet_config(fields);
   // EDM builds such networks with a second half of outputs for the variance.
-  const bool predicts_variance = kind == Kind::iddpm && !fields.contains("out_channels");
-  config.network = nets::parse_unet_config(fields.dump());
-  if (predicts_variance) config.network.out_channels = 2 * config.network.img_channels;
+  if (config.preconditioning.kind == Kind::iddpm && !fields.has("out_channels"))
+    config.network.out_channels = 2 * config.network.img_channels;
   return config;
 }
 
 std::string to_json(const Provenance& provenance) {
-  return Json{{"data", provenance.data},
-              {"images_seen", provenance.images_seen},
-              {"tasks", provenance.tasks},
-              {"sigma_y", provenance.sigma_y}}
-      .dump();
+  return json_text({{"data", provenance.data},
+                    {"images_seen", provenance.images_seen},
+                    {"tasks", provenance.tasks},
+                    {"sigma_y", provenance.sigma_y}});
 }
 
 Provenance parse_provenance(const std::string& text) {
-  Json json = parse_object(text, "provenance");
+  const Json json = parse_json(text, "provenance");
+  JsonFields fields(json, "provenance");
   Provenance provenance;
-  take(json, "provenance", "data", provenance.data);
-  take(json, "provenance", "images_seen", provenance.images_seen);
-  take(json, "provenance", "tasks", provenance.tasks);
-  take(json, "provenance", "sigma_y", provenance.sigma_y);
-  check(json.empty(), "provenance: unknown field \"", json.empty() ? "" : json.begin().key(), "\"");
+  fields.optional("data", provenance.data);
+  fields.optional("images_seen", provenance.images_seen);
+  fields.optional("tasks", provenance.tasks);
+  fields.optional("sigma_y", provenance.sigma_y);
+  fields.finish();
   return provenance;
 }
 

@@ -2,12 +2,12 @@
 #include "eps/nets/config.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "eps/base/printable.h"
+#include "eps/nets/config_json.h"
 
 namespace eps::nets {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 UNetConfig song_defaults() { return {}; }
 
@@ -88,11 +88,17 @@ void check_word(const char* field, const std::string& value, std::vector<std::st
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
   std::string list;
   for (const auto& word : allowed) list += (list.empty() ? "" : ", ") + word;
-  fail("network config: ", field, " must be one of ", list, "; got \"", value, "\"");
+  fail("network config: ", field, " must be one of ", list, "; got \"", printable(value), "\"");
 }
 
-void check_at_least(const char* field, int64_t value, int64_t least) {
+// Bounds far beyond any network that was trained: a plan within them is small, and its numbers can
+// be counted.
+constexpr int64_t kMostChannels = 1 << 14, kMostClasses = 1 << 20, kMostBlocks = 256,
+                  kMostMult = 64, kMostEntries = 64;
+
+void check_within(const char* field, int64_t value, int64_t least, int64_t most) {
   check(value >= least, "network config: ", field, " must be at least ", least, ", got ", value);
+  check(value <= most, "network config: ", field, " must be at most ", most, ", got ", value);
 }
 
 void check_probability(const char* field, double value) {
@@ -129,24 +135,24 @@ void validate(const UNetConfig& config) {
   check(config.is_song() || !song_fields,
         "network config: embedding_type, encoder_type, decoder_type, channel_mult_noise and "
         "resample_filter are for a SongUNet only");
-  check_at_least("img_channels", config.img_channels, 1);
-  check_at_least("in_channels", config.in_channels, config.img_channels);
-  check_at_least("out_channels", config.out_channels, config.img_channels);
-  check_at_least("label_dim", config.label_dim, 0);
-  check_at_least("augment_dim", config.augment_dim, 0);
-  check_at_least("model_channels", config.model_channels, 4);
-  check_at_least("channel_mult_emb", config.channel_mult_emb, 1);
-  check_at_least("channel_mult_noise", config.channel_mult_noise, 1);
-  check_at_least("num_blocks", config.num_blocks, 1);
-  check_at_least("number of channel_mult", config.levels(), 1);
-  for (const int64_t mult : config.channel_mult) check_at_least("channel_mult", mult, 1);
-  check_at_least("number of resample_filter", std::ssize(config.resample_filter), 2);
+  check_within("img_channels", config.img_channels, 1, kMostChannels);
+  check_within("in_channels", config.in_channels, config.img_channels, kMostChannels);
+  check_within("out_channels", config.out_channels, config.img_channels, kMostChannels);
+  check_within("label_dim", config.label_dim, 0, kMostClasses);
+  check_within("augment_dim", config.augment_dim, 0, kMostChannels);
+  check_within("model_channels", config.model_channels, 4, kMostChannels);
+  check_within("channel_mult_emb", config.channel_mult_emb, 1, kMostMult);
+  check_within("channel_mult_noise", config.channel_mult_noise, 1, kMostMult);
+  check_within("num_blocks", config.num_blocks, 1, kMostBlocks);
+  check_within("number of channel_mult", config.levels(), 1, 31);
+  for (const int64_t mult : config.channel_mult) check_within("channel_mult", mult, 1, kMostMult);
+  check_within("number of attn_resolutions", std::ssize(config.attn_resolutions), 0, kMostEntries);
+  check_within("number of resample_filter", std::ssize(config.resample_filter), 2, kMostEntries);
   check(config.resample_filter.size() % 2 == 0,
         "network config: resample_filter must have an even number of taps, got ",
         config.resample_filter.size());
   check_probability("dropout", config.dropout);
   check_probability("label_dropout", config.label_dropout);
-  check(config.levels() < 32, "network config: channel_mult has ", config.levels(), " levels");
   const int64_t divisor = int64_t{1} << (config.levels() - 1);
   check(config.img_resolution >= divisor && config.img_resolution % divisor == 0,
         "network config: img_resolution must be a multiple of ",
@@ -155,41 +161,30 @@ void validate(const UNetConfig& config) {
         config.img_resolution);
 }
 
-std::string to_json(const UNetConfig& config) {
+Json unet_json(const UNetConfig& config) {
   Json json;
   for_each_field(config, [&](const char* name, const auto& value) { json[name] = value; });
-  return json.dump();
+  return json;
 }
 
-UNetConfig parse_unet_config(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  check(json.is_object(), "network config: not a JSON object: ", text.substr(0, 80));
-  const bool dhariwal = json.contains("model_type") && json.at("model_type") == "DhariwalUNet";
-  UNetConfig config = dhariwal ? dhariwal_defaults() : song_defaults();
-  const auto read = [&](const char* name, auto& value) {
-    if (!json.contains(name)) return;
-    try {
-      json.at(name).get_to(value);
-    } catch (const Json::exception&) {
-      fail("network config: ", name, " has a value of the wrong type: ", json.at(name).dump());
-    }
-  };
-  read("img_channels", config.img_channels);
+UNetConfig read_unet_config(JsonFields& fields) {
+  std::string type;
+  fields.optional("model_type", type);
+  UNetConfig config = type == "DhariwalUNet" ? dhariwal_defaults() : song_defaults();
+  fields.optional("img_channels", config.img_channels);
   config.in_channels = config.out_channels = config.img_channels;
-  std::vector<std::string> known;
-  for_each_field(config, [&](const char* name, auto& value) {
-    read(name, value);
-    known.push_back(name);
-  });
+  for_each_field(config, [&](const char* name, auto& value) { fields.optional(name, value); });
   validate(config);
-  for (const auto& [name, value] : json.items()) {
-    check(std::find(known.begin(), known.end(), name) != known.end(),
-          "network config: unknown field \"",
-          name,
-          "\" for a ",
-          config.model_type);
-  }
+  fields.finish(" for a " + config.model_type);
   return config;
+}
+
+std::string to_json(const UNetConfig& config) { return json_text(unet_json(config)); }
+
+UNetConfig parse_unet_config(const std::string& text) {
+  const Json json = parse_json(text, "network config");
+  JsonFields fields(json, "network config");
+  return read_unet_config(fields);
 }
 
 }  // namespace eps::nets

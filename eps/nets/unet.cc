@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "eps/base/printable.h"
 #include "eps/nets/cuda/fused_cuda.h"
 #include "eps/nets/layers.h"
 
@@ -48,6 +49,19 @@ void check_tensor(const TensorSpec& spec, const Tensor& tensor, const UNetConfig
         "network: tensor \"",
         spec.name,
         "\" is not the filter that resample_filter in the config describes");
+}
+
+void check_tensors(const UNetPlan& plan, const std::map<std::string, Tensor>& tensors) {
+  std::set<std::string> names;
+  for (const TensorSpec& spec : plan.tensors) {
+    const auto found = tensors.find(spec.name);
+    check(found != tensors.end(), "network: tensor \"", spec.name, "\" is missing");
+    check_tensor(spec, found->second, plan.config);
+    names.insert(spec.name);
+  }
+  for (const auto& [name, tensor] : tensors) {
+    check(names.count(name) > 0, "network: unknown tensor \"", printable(name), "\"");
+  }
 }
 
 // How images and the weights that meet them lie in memory: what each device's convolutions and
@@ -108,6 +122,17 @@ Tensor walk(const Evaluation& net, const Tensor& input, const Tensor& embedding)
 }  // namespace
 
 UNet::UNet(const UNetConfig& config) : plan_(std::make_shared<const UNetPlan>(config)) {
+  allocate();
+}
+
+UNet::UNet(const UNetConfig& config, const std::map<std::string, Tensor>& tensors)
+    : plan_(std::make_shared<const UNetPlan>(config)) {
+  check_tensors(*plan_, tensors);
+  allocate();
+  copy(tensors);
+}
+
+void UNet::allocate() {
   for (const TensorSpec& spec : plan_->tensors) {
     tensors_.push_back(laid_out(at::empty(spec.shape, at::kFloat)));
   }
@@ -180,17 +205,12 @@ void UNet::initialise(Rng& rng) {
 }
 
 void UNet::load(const std::map<std::string, Tensor>& tensors) {
-  c10::NoGradGuard no_grad;
-  std::set<std::string> names;
-  for (const TensorSpec& spec : plan_->tensors) {
-    const auto found = tensors.find(spec.name);
-    check(found != tensors.end(), "network: tensor \"", spec.name, "\" is missing");
-    check_tensor(spec, found->second, config());
-    names.insert(spec.name);
-  }
-  for (const auto& [name, tensor] : tensors) {
-    check(names.count(name) > 0, "network: unknown tensor \"", name, "\"");
-  }
+  check_tensors(*plan_, tensors);
+  copy(tensors);
+}
+
+void UNet::copy(const std::map<std::string, Tensor>& tensors) {
+  const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < tensors_.size(); ++i) {
     tensors_[i].copy_(tensors.at(plan_->tensors[i].name));
   }

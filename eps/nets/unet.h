@@ -18,6 +18,9 @@ class UNet {
  public:
   // All tensors as allocated: call initialise() or load() next. A copy shares the tensors.
   explicit UNet(const UNetConfig& config);
+  // Holds copies of these tensors, which load() would take. A configuration that describes others
+  // is refused before memory is taken for it.
+  UNet(const UNetConfig& config, const std::map<std::string, Tensor>& tensors);
   // With tensors of its own, which require no gradients.
   UNet clone() const;
 
@@ -64,6 +67,8 @@ class UNet {
   friend UNet with_inputs(const UNet& network, const std::vector<int64_t>& from);
 
  private:
+  void allocate();
+  void copy(const std::map<std::string, Tensor>& tensors);
   std::vector<NamedTensor> select(bool buffers) const;
   void check_input(const Tensor& x,
                    const Tensor& noise_labels,

@@ -76,7 +76,7 @@ Tensor AveragePool::proximal(const Tensor& z, const Tensor& y, const Tensor& lam
   // z + up(y - pool(z)) / (1 + s^2 lambda)
   const Tensor correction =
       (y - apply(z)) / (1 + static_cast<double>(s_ * s_) * per_sample(lambda, y));
-  return picture(correction).add_(z);
+  return picture(correction).add(z);  // a picture of one pixel shares its memory
 }
 
 Operator average_pool(int64_t factor) {

@@ -4,14 +4,22 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "eps/base/json_fields.h"
+#include "eps/report/row_json.h"
+
+namespace eps {
+
+static void read_fields(JsonFields& fields, Reading& reading) {
+  fields.required("value", reading.value);
+  fields.required("se", reading.se);
+}
+
+}  // namespace eps
 
 namespace eps::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Calls visit(name, member) for the fields that are one text or one number.
 template <class Target, class Visit>
@@ -53,76 +61,6 @@ Json encode(const std::map<std::string, Reading>& metrics) {
   return json;
 }
 
-// Takes fields out of one object; `where` is for messages: "rows.json: row 3".
-class Fields {
- public:
-  Fields(Json json, std::string where) : json_(std::move(json)), where_(std::move(where)) {
-    check(json_.is_object(), where_, ": an object is wanted, got ", json_.type_name());
-  }
-
-  template <class Value>
-  void take(const char* name, Value& value) {
-    const auto found = json_.find(name);
-    check(found != json_.end(), where_, ": the field \"", name, "\" is missing");
-    decode(*found, where_ + ": " + name, value);
-    json_.erase(name);
-  }
-
-  void expect_no_more() const {
-    check(
-        json_.empty(), where_, ": unknown field \"", json_.empty() ? "" : json_.begin().key(), '"');
-  }
-
- private:
-  static void wrong(const Json& json, const std::string& where, const char* wanted) {
-    fail(where, ": ", wanted, " is wanted, got ", json.dump().substr(0, 80));
-  }
-
-  static void decode(const Json& json, const std::string& where, std::string& value) {
-    if (!json.is_string()) wrong(json, where, "a text");
-    value = json.get<std::string>();
-  }
-
-  static void decode(const Json& json, const std::string& where, int64_t& value) {
-    const bool fits = json.is_number_integer() &&
-                      (!json.is_number_unsigned() ||
-                       json.get<uint64_t>() <= uint64_t(std::numeric_limits<int64_t>::max()));
-    if (!fits) wrong(json, where, "a whole number");
-    value = json.get<int64_t>();
-  }
-
-  // JSON has neither NaN nor infinities: all of them are written as null, and null is read as NaN.
-  static void decode(const Json& json, const std::string& where, double& value) {
-    if (!json.is_number() && !json.is_null()) wrong(json, where, "a number or null");
-    value = json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
-  }
-
-  static void decode(const Json& json, const std::string& where, Reading& value) {
-    Fields fields(json, where);
-    fields.take("value", value.value);
-    fields.take("se", value.se);
-    fields.expect_no_more();
-  }
-
-  template <class Value>
-  static void decode(const Json& json,
-                     const std::string& where,
-                     std::map<std::string, Value>& values) {
-    if (!json.is_object()) wrong(json, where, "an object");
-    for (const auto& [name, item] : json.items()) {
-      decode(item, fmt::format("{}: {}", where, name), values[name]);
-    }
-  }
-
-  static void decode(const Json& json, const std::string& where, std::vector<double>& values) {
-    if (!json.is_array()) wrong(json, where, "a list");
-    for (const auto& item : json) decode(item, where, values.emplace_back());
-  }
-
-  Json json_;
-  std::string where_;
-};
-
 // RFC 4180: quoted where a comma, a quote or a line break is inside, quotes doubled.
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -138,28 +76,32 @@ std::string csv_cell(double value) { return std::isnan(value) ? "" : fmt::format
 
 }  // namespace
 
+Json row_json(const Row& row) {
+  Json json;
+  for_each_field(row, [&](const char* name, const auto& value) { json[name] = encode(value); });
+  return json;
+}
+
+Row parse_row(const Json& json, const std::string& where) {
+  Row row;
+  JsonFields fields(json, where, JsonFields::Null::is_nan);
+  for_each_field(row, [&](const char* name, auto& value) { fields.required(name, value); });
+  fields.finish();
+  return row;
+}
+
 std::string to_json(const std::vector<Row>& rows) {
   std::string text = "[";
-  for (const auto& row : rows) {
-    Json json;
-    for_each_field(row, [&](const char* name, const auto& value) { json[name] = encode(value); });
-    // One row a line. A name that is not UTF-8 is no reason to lose the results.
-    text += text.size() > 1 ? ",\n" : "\n";
-    text += json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
+  for (const auto& row : rows) text += (text.size() > 1 ? ",\n" : "\n") + json_text(row_json(row));
   return text + "\n]\n";
 }
 
 std::vector<Row> parse_rows(const std::string& text, const std::string& name) {
-  const Json json = Json::parse(text, nullptr, false);
-  check(json.is_array(), name, ": not a JSON list of rows");
+  const Json json = parse_json(text, name);
+  check(json.is_array(), name, ": must be a list of rows, got ", json.type_name());
   std::vector<Row> rows;
-  for (const auto& item : json) {
-    Fields fields(item, fmt::format("{}: row {}", name, rows.size() + 1));
-    Row& row = rows.emplace_back();
-    for_each_field(row, [&](const char* field, auto& value) { fields.take(field, value); });
-    fields.expect_no_more();
-  }
+  for (const auto& item : json)
+    rows.push_back(parse_row(item, fmt::format("{}: row {}", name, rows.size() + 1)));
   return rows;
 }
 

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eps/base/json.h"
 #include "eps/metrics/psnr.h"
 
 namespace eps {
@@ -27,29 +28,29 @@ void add_results(RestorationReport& report, const Restoration& r, const Tensor& 
 }
 
 std::string to_json(const RestorationReport& report) {
-  nlohmann::ordered_json json = {{"input", report.input},
-                                 {"simulated", report.simulated},
-                                 {"operator", report.operator_spec},
-                                 {"noise",
-                                  {{"sigma", report.sigma_y},
-                                   {"grey_levels", report.sigma_y / kGreyLevel},
-                                   {"estimated", report.noise_estimated}}},
-                                 {"model", report.network},
-                                 {"method", report.method},
-                                 {"samples", report.samples},
-                                 {"steps", report.steps},
-                                 {"seed", report.seed},
-                                 {"measurements", report.measurements},
-                                 {"chi2", report.chi2},
-                                 {"fits", report.fits()},
-                                 {"words", report.verdict()},
-                                 {"interval", report.interval},
-                                 {"evaluations_per_sample", report.evaluations_per_sample},
-                                 {"seconds", report.seconds}};
+  Json json = {{"input", report.input},
+               {"simulated", report.simulated},
+               {"operator", report.operator_spec},
+               {"noise",
+                {{"sigma", report.sigma_y},
+                 {"grey_levels", report.sigma_y / kGreyLevel},
+                 {"estimated", report.noise_estimated}}},
+               {"model", report.network},
+               {"method", report.method},
+               {"samples", report.samples},
+               {"steps", report.steps},
+               {"seed", report.seed},
+               {"measurements", report.measurements},
+               {"chi2", report.chi2},
+               {"fits", report.fits()},
+               {"words", report.verdict()},
+               {"interval", report.interval},
+               {"evaluations_per_sample", report.evaluations_per_sample},
+               {"seconds", report.seconds}};
   if (report.deviation_of_white) json["deviation_of_white"] = *report.deviation_of_white;
   if (report.psnr_of_samples) json["psnr_of_samples"] = *report.psnr_of_samples;
   if (report.psnr_of_mean) json["psnr_of_mean"] = *report.psnr_of_mean;
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace eps

@@ -89,7 +89,7 @@ Operator BatchSource::draw_operator(
     const Drawn& drawn, size_t task, int64_t begin, int64_t end, int64_t first) const {
   const uint64_t index = device_.is_cpu() ? 0 : static_cast<uint64_t>(first) * draws_.size() + task;
   Rng rng = Rng::on_device(device_,
-                           derive_seed(options_.seed, kOperator, index),
+                           derive_seed(options_.seed, Stream::training_operator, index),
                            {drawn.positions.begin() + begin, drawn.positions.begin() + end});
   return draws_[task](drawn.x0.slice(0, begin, end), rng);
 }

@@ -2,13 +2,11 @@
 #include "eps/training/config.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <tuple>
+
+#include "eps/base/json_fields.h"
 
 namespace eps::training {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The paper's five (Sec. 4.1).
 const std::vector<std::string> kAllTasks = {"random_inpainting",
@@ -143,30 +141,18 @@ std::string to_json(const TrainingConfig& config) {
   Json json;
   for_each_field(
       config, [&](const char* name, const auto& value, const char*, bool) { json[name] = value; });
-  return json.dump(2);
+  return json_text(json, 2);
 }
 
 TrainingConfig parse_training_config(const std::string& text,
                                      const std::string& source,
                                      TrainingConfig config) {
-  Json json = Json::parse(text, nullptr, false);
-  check(json.is_object(), source, ": not a JSON object");
-  std::vector<std::string> names;
+  const Json json = parse_json(text, source);
+  JsonFields fields(json, source);
   for_each_field(config, [&](const char* name, auto& value, const char*, bool) {
-    names.push_back(name);
-    const auto found = json.find(name);
-    if (found == json.end()) return;
-    try {
-      value = found->get<std::decay_t<decltype(value)>>();
-    } catch (const Json::exception&) {
-      fail(source, ": ", name, " has a value of the wrong type: ", found->dump());
-    }
-    json.erase(name);
+    fields.optional(name, value);
   });
-  if (!json.empty()) {
-    const std::string unknown = json.begin().key();
-    fail(source, ": unknown field \"", unknown, "\"", suggestion(unknown, names));
-  }
+  fields.finish();
   return config;
 }
 
@@ -180,16 +166,18 @@ TrainingConfig resolved(TrainingConfig config) {
 }
 
 void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted) {
-  const Json after = Json::parse(to_json(wanted));
+  Json after;
+  for_each_field(
+      wanted, [&](const char* name, const auto& value, const char*, bool) { after[name] = value; });
   for_each_field(stored, [&](const char* name, const auto& value, const char*, bool free) {
     const Json before = value;
     check(free || before == after[name],
           "training: ",
           name,
           " is ",
-          before.dump(),
+          json_excerpt(before),
           " in the run and cannot become ",
-          after[name].dump(),
+          json_excerpt(after[name]),
           " when it is resumed");
   });
 }

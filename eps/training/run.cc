@@ -8,6 +8,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "eps/base/json.h"
 #include "eps/io/images/image.h"
 #include "eps/runtime/device.h"
 #include "eps/training/data.h"
@@ -18,8 +19,6 @@
 
 namespace eps::training {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json by_band(const BandSums::Means& means) {
   Json json;
@@ -145,14 +144,14 @@ class Run {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - last_time_).count();
     if (ranks_.first())
-      directory_.log(Json{{"images", images},
-                          {"loss", report.loss.all},
-                          {"loss_by_sigma", by_band(report.loss)},
-                          {"images_per_second",
-                           static_cast<double>(images - last_logged_) / std::max(seconds, 1e-9)},
-                          {"learning_rate", rate},
-                          {"gradient_norm", report.gradient_norm}}
-                         .dump());
+      directory_.log(
+          json_text({{"images", images},
+                     {"loss", report.loss.all},
+                     {"loss_by_sigma", by_band(report.loss)},
+                     {"images_per_second",
+                      static_cast<double>(images - last_logged_) / std::max(seconds, 1e-9)},
+                     {"learning_rate", rate},
+                     {"gradient_norm", report.gradient_norm}}));
     last_logged_ = images;
     last_time_ = std::chrono::steady_clock::now();
   }
@@ -164,10 +163,9 @@ class Run {
                                        std::min<int64_t>(config_.batch, 256),
                                        ranks_);
     if (ranks_.first())
-      directory_.log(Json{{"images", trainer_.images_seen()},
-                          {"validation_loss", means.all},
-                          {"validation_loss_by_sigma", by_band(means)}}
-                         .dump());
+      directory_.log(json_text({{"images", trainer_.images_seen()},
+                                {"validation_loss", means.all},
+                                {"validation_loss_by_sigma", by_band(means)}}));
     last_time_ = std::chrono::steady_clock::now();
   }
 
@@ -225,6 +223,14 @@ class Run {
   int64_t last_logged_ = 0;
 };
 
+// Writes the network of a finished run again where it is absent, broken or older than the state.
+void mend_network(const RunDirectory& directory, const RunDirectory::State& state) {
+  const Checkpoint average = Trainer::average_in(state.file, state.name);
+  const auto there = directory.network();
+  if (there && there->provenance.images_seen >= average.provenance.images_seen) return;
+  directory.write_network(to_safetensors(average));
+}
+
 }  // namespace
 
 void train(const TrainingConfig& wanted, const std::string& path, const TrainingHooks& hooks) {
@@ -234,8 +240,9 @@ void train(const TrainingConfig& wanted, const std::string& path, const Training
   prepare_device(device);
   // The folder is made when all that could be wrong with the start has been looked at.
   if (rank.rank == 0) RunDirectory::check_free(path);
+  std::unique_ptr<FileLock> lock;  // outlives the run, which may still be saving when it ends
   Run run(config, RunDirectory(path), device, std::nullopt, hooks);
-  if (rank.rank == 0) RunDirectory::create(path, to_json(config));
+  if (rank.rank == 0) lock = RunDirectory::create(path, to_json(config));
   run.go();
 }
 
@@ -250,8 +257,10 @@ void resume_training(const std::string& path,
   const RankNumbers rank = ranks_in_environment();
   const at::Device device = parse_device(config.device, rank.local);
   prepare_device(device);
+  const auto lock = rank.rank == 0 ? directory.lock() : nullptr;
   const auto state = directory.newest_state(rank.rank == 0 ? hooks.say : nullptr);
   if (state && state->images >= config.images) {
+    if (rank.rank == 0) mend_network(directory, *state);
     if (rank.rank == 0 && hooks.say)
       hooks.say(fmt::format(
           "{} has seen {} images already, and {} are wanted", path, state->images, config.images));

@@ -7,35 +7,51 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "eps/base/json_fields.h"
 #include "eps/io/file.h"
+#include "eps/io/temporary.h"
+#include "eps/training/run_log.h"
 
 namespace eps::training {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kConfig = "config.json", kLog = "log.jsonl", kNetwork = "network.safetensors";
+const std::string kConfig = "config.json", kLog = "log.jsonl", kNetwork = "network.safetensors",
+                  kLock = "lock";
 
 }  // namespace
 
 void RunDirectory::check_free(const std::string& path) {
   if (!fs::exists(path)) return;
   check(fs::is_directory(path), path, ": exists and is no folder");
-  check(fs::is_empty(path),
-        path,
-        ": exists and is not empty; choose another folder, or resume the run in it");
+  const bool begun = fs::exists(path + "/" + kConfig);
+  for (const auto& entry : fs::directory_iterator(path)) {
+    const std::string name = entry.path().filename();
+    // A process that was killed before it had a configuration leaves these.
+    if (!begun && (name == kLock || is_temporary_of(kConfig, name))) continue;
+    fail(path,
+         ": exists and is not empty; choose another folder",
+         begun ? ", or resume the run in it" : "");
+  }
 }
 
-RunDirectory RunDirectory::create(const std::string& path, const std::string& config) {
-  check_free(path);
+std::unique_ptr<FileLock> RunDirectory::create(const std::string& path, const std::string& config) {
   std::error_code error;
   fs::create_directories(path, error);
   check(!error, path, ": cannot be made: ", error.message());
-  RunDirectory run(path);
+  const RunDirectory run(path);
+  auto lock = run.lock();
+  check_free(path);
   run.write_config(config);
-  return run;
+  return lock;
+}
+
+std::unique_ptr<FileLock> RunDirectory::lock() const {
+  auto lock = std::make_unique<FileLock>(file(kLock), FileLock::IfHeld::give_up);
+  check(lock->held(), path_, ": another process is training in this folder");
+  return lock;
 }
 
 RunDirectory RunDirectory::open(const std::string& path) {
@@ -60,11 +76,11 @@ void RunDirectory::log(const std::string& line) const {
 
 void RunDirectory::rewind_log(int64_t images) const {
   if (!fs::exists(file(kLog))) return;
-  std::istringstream lines(read_file(file(kLog)));
   std::string kept;
-  for (std::string line; std::getline(lines, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_object() && json.value("images", int64_t{0}) <= images) kept += line + '\n';
+  for (const LogLine& line : read_log(file(kLog))) {
+    int64_t seen = 0;
+    JsonFields(line.json, line.where).optional("images", seen);
+    if (seen <= images) kept += line.text + '\n';
   }
   write_file_atomically(file(kLog), kept);
 }
@@ -88,11 +104,23 @@ std::vector<int64_t> RunDirectory::saved() const {
 
 void RunDirectory::sweep() const { remove_temporaries(path_); }
 
+void RunDirectory::write_network(const Safetensors& average) const {
+  write_safetensors(file(kNetwork), average);
+}
+
+std::optional<Checkpoint> RunDirectory::network() const {
+  try {
+    return read_checkpoint(file(kNetwork));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 void RunDirectory::save(int64_t images,
                         const Safetensors& state,
                         const Safetensors& average) const {
+  write_network(average);
   write_safetensors(state_file(images), state);
-  write_safetensors(file(kNetwork), average);
   const std::vector<int64_t> all = saved();
   for (size_t i = 2; i < all.size(); ++i) fs::remove(state_file(all[i]));
 }

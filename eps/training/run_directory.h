@@ -6,12 +6,14 @@
 //   network.safetensors             the averaged weights, for use
 //   network-<images>.safetensors    the same at some times of the run, if the configuration says so
 //   preview-<images>.png            restorations
+//   lock                            held by the process that trains
 //
 // Every file but the log is replaced in one step, after its bytes have reached the disk.
 #pragma once
 
 #include <optional>
 
+#include "eps/io/file_lock.h"
 #include "eps/model/checkpoint.h"
 
 namespace eps::training {
@@ -19,25 +21,30 @@ namespace eps::training {
 class RunDirectory {
  public:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
-  // A new one, which must not exist yet or be empty; or one with a run in it.
+  // A new one, which must not exist yet or be empty, locked; or one with a run in it.
   static void check_free(const std::string& path);
-  static RunDirectory create(const std::string& path, const std::string& config);
+  static std::unique_ptr<FileLock> create(const std::string& path, const std::string& config);
   static RunDirectory open(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
+  // Holds the folder for one process; an Error where another holds it.
+  std::unique_ptr<FileLock> lock() const;
   std::string config() const;
   void write_config(const std::string& config) const;
 
   void log(const std::string& line) const;
-  // Removes what a save left that was cut short.
+  // Removes the temporary files of saves that were cut short.
   void sweep() const;
   // Drops the lines of steps after `images`, which will be done again, and a last line that was
   // cut.
   void rewind_log(int64_t images) const;
 
-  // Writes the state and the averaged network; then removes states older than the last two.
+  // Writes the averaged network and then the state, which is the commit: a run whose state is whole
+  // has its network. Then removes states older than the last two.
   void save(int64_t images, const Safetensors& state, const Safetensors& average) const;
+  void write_network(const Safetensors& average) const;
+  std::optional<Checkpoint> network() const;  // nothing where it is absent or cannot be read
 
   // The newest state that can be read; nothing if none was saved. One that cannot be read is
   // reported, and the one before it taken; if none can be, an Error.

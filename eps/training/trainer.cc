@@ -1,14 +1,14 @@
 // Training a network.
 #include "eps/training/trainer.h"
 
-#include <nlohmann/json.hpp>
-
+#include "eps/base/json_fields.h"
 #include "eps/training/joined_batch.h"
 
 namespace eps::training {
 namespace {
 
-const std::string kAverage = "ema.", kAdamMean = "adam.mean.", kAdamSquare = "adam.square.";
+const std::string kParameter = "model.", kAverage = "ema.", kAdamMean = "adam.mean.",
+                  kAdamSquare = "adam.square.";
 
 // A copy of the network that trains: float32 on its device, in the given arithmetic.
 nets::UNet trainable(const Checkpoint& start, at::ScalarType precision) {
@@ -182,12 +182,10 @@ Safetensors Trainer::state() const {
   add(kAverage, averages_);
   add(kAdamMean, adam_.state().mean);
   add(kAdamSquare, adam_.state().square);
-  file.metadata["training"] = nlohmann::json{
-      {"images_seen", images_seen_},
-      {"images_before", start_.provenance.images_seen},
-      {"images_in_data", source_.images()},
-      {"steps",
-       adam_.state().steps}}.dump();
+  file.metadata["training"] = json_text({{"images_seen", images_seen_},
+                                         {"images_before", start_.provenance.images_seen},
+                                         {"images_in_data", source_.images()},
+                                         {"steps", adam_.state().steps}});
   return file;
 }
 
@@ -196,6 +194,15 @@ Checkpoint Trainer::network_in(Safetensors state, const std::string& name) {
     return entry.first.starts_with(kAverage) || entry.first.starts_with("adam.");
   });
   return checkpoint_from(state, name);
+}
+
+Checkpoint Trainer::average_in(Safetensors state, const std::string& name) {
+  for (auto& [key, tensor] : state.tensors) {
+    if (!key.starts_with(kParameter)) continue;
+    const auto average = state.tensors.find(kAverage + key.substr(kParameter.size()));
+    if (average != state.tensors.end()) tensor = average->second;  // a buffer has none
+  }
+  return network_in(std::move(state), name);
 }
 
 void Trainer::restore(const Safetensors& state) {
@@ -214,27 +221,23 @@ void Trainer::restore(const Safetensors& state) {
       parts[i].copy_(found->second);
     }
   };
-  load("model.", parameters_);
+  load(kParameter, parameters_);
   load(kAverage, averages_);
   load(kAdamMean, adam_.state().mean);
   load(kAdamSquare, adam_.state().square);
   const auto text = state.metadata.find("training");
-  const auto counts = text == state.metadata.end()
-                          ? nlohmann::json()
-                          : nlohmann::json::parse(text->second, nullptr, false);
-  for (const char* name : {"images_seen", "images_before", "images_in_data", "steps"})
-    check(counts.is_object() && counts.contains(name) && counts[name].is_number_integer(),
-          "training state: no \"",
-          name,
-          "\" in its metadata");
-  check(counts["images_in_data"] == source_.images(),
+  check(text != state.metadata.end(), "training state: no \"training\" in its metadata");
+  const Json counts = parse_json(text->second, "training state");
+  JsonFields fields(counts, "training state");
+  const auto images_in_data = fields.get<int64_t>("images_in_data");
+  check(images_in_data == source_.images(),
         "training state: made with a data set of ",
-        counts["images_in_data"].get<int64_t>(),
+        images_in_data,
         " images, which cannot become ",
         source_.images());
-  images_seen_ = counts["images_seen"].get<int64_t>();
-  start_.provenance.images_seen = counts["images_before"].get<int64_t>();
-  adam_.state().steps = counts["steps"].get<int64_t>();
+  fields.required("images_seen", images_seen_);
+  fields.required("images_before", start_.provenance.images_seen);
+  fields.required("steps", adam_.state().steps);
   follow_first_rank();
 }
 

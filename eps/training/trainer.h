@@ -58,6 +58,7 @@ class Trainer {
   // All that a run needs to go on as if it had never stopped; its network can be read from it, too.
   Safetensors state() const;
   static Checkpoint network_in(Safetensors state, const std::string& name);
+  static Checkpoint average_in(Safetensors state, const std::string& name);
   void restore(const Safetensors& state);
 
  private:

@@ -10,9 +10,7 @@ namespace eps {
 namespace {
 
 // Custom properties of style sheets look like flags.
-bool is_exempt(const std::string& path) {
-  return path.find("/report/") != std::string::npos;
-}
+bool is_exempt(const std::string& path) { return path.find("/report/") != std::string::npos; }
 
 TEST(Messages, NameNoFlagsAndNoVerbsOfTheProgram) {
   const std::regex hint(

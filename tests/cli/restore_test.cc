@@ -294,5 +294,39 @@ TEST_F(Restore, TakesNetworksWhoseTasksItDoesNotKnow) {
   EXPECT_EQ(outcome.output.find("blur_motion with"), std::string::npos) << outcome.output;
 }
 
+// All of the image in one pixel: its picture shares memory.
+TEST_F(Restore, TakesTheMeanOfAWholeImage) {
+  const Outcome outcome = run(picture_ + " --simulate --downscale 8");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
+TEST_F(Restore, KeepsItsWorkWhateverTheNameOfTheMeasurement) {
+  const std::string image = folder_.file("im\xff.npy");
+  std::filesystem::copy(image_, image);
+  const Outcome outcome = run(image + " --mask " + mask_ + " --noise 6.4");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(words()["input"].get<std::string>(), folder_.file("im\xef\xbf\xbd.npy"));
+}
+
+TEST_F(Restore, RefusesSeedsThatItWouldChange) {
+  for (const char* seed : {"18446744073709551616", "010", "1.5"})
+    says(run(picture_ + " --gaussian 0.5 --noise 1 --seed " + seed),
+         std::string("a seed is a whole number from 0 to 18446744073709551615, got ") + seed);
+}
+
+// Two at once write the same folder: one has it, whole, and the other says so.
+TEST_F(Restore, DoesNotMixWithAnotherProcess) {
+  const std::string command = std::string(EPS_PROGRAM) + " restore --model " + eps_ +
+                              " --device cpu --threads 1 --steps 2 --samples 2 --noise 1 " +
+                              "--gaussian 0.5 --out " + out_ + " " + picture_;
+  const Outcome both = run_program("(" + command + " --seed 1 & a=$!; " + command,
+                                   "--seed 2; b=$?; wait $a; echo codes $? $b)");
+  const bool first = both.output.find("codes 0 2") != std::string::npos;
+  const bool second = both.output.find("codes 2 0") != std::string::npos;
+  ASSERT_TRUE(first != second) << both.output;
+  EXPECT_EQ(words()["seed"], first ? 1 : 2);
+  for (const auto& name : folder_.names()) EXPECT_EQ(name.find(".tmp"), std::string::npos) << name;
+}
+
 }  // namespace
 }  // namespace eps

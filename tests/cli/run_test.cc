@@ -113,5 +113,28 @@ TEST_F(Run, RefusesWrongInputBeforeItWrites) {
       << outcome.output;
 }
 
+TEST_F(Run, KeepsItsWorkWhateverTheNameOfAMask) {
+  const std::string mask = folder_.file("im\xff.npy");
+  write_npy(mask, at::ones({8, 8}));
+  const Outcome outcome =
+      run("dps:scale=0.1", prior_, "--task inpaint_mask:file=" + mask + " --steps 2 --out " + out_);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  const auto words = nlohmann::json::parse(get_bytes(out_ + "/run.json"));
+  EXPECT_EQ(words["task"].get<std::string>(),
+            "inpaint_mask:file=" + folder_.file("im\xef\xbf\xbd.npy"));
+}
+
+// A process that was killed while it wrote leaves nothing that keeps the next one out.
+TEST_F(Run, WritesWhereAnotherWasKilled) {
+  const std::string left = folder_.file("out.12.0.tmp");
+  std::filesystem::create_directory(left);
+  put_bytes(left + "/samples.npy", "half");
+  const Outcome outcome =
+      run("dps:scale=0.1", prior_, "--task random_inpainting --steps 2 --out " + out_);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(std::filesystem::exists(out_ + "/run.json"));
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
 }  // namespace
 }  // namespace eps

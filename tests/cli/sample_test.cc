@@ -47,5 +47,18 @@ TEST(Sample, IddpmsNetworksAreAskedAtTheirOwnNoiseLevels) {
       1e-3);
 }
 
+TEST(Sample, TakesTheLastOfAllSeeds) {
+  const Folder folder;
+  nets::UNetConfig config = small_adm();
+  config.label_dim = 0;
+  write_checkpoint(folder.file("model.safetensors"), {.network = wave_network(config)});
+  const Outcome outcome = run_program(
+      std::string("ulimit -v 16000000; timeout 60 ") + EPS_PROGRAM,
+      "sample " + folder.file("model.safetensors") + " --out " + folder.file("out.npy") +
+          " --seeds 18446744073709551614-18446744073709551615 --steps 2 --threads 1 --device cpu");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(read_npy(folder.file("out.npy")).size(0), 2);
+}
+
 }  // namespace
 }  // namespace eps

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "eps/io/images/image.h"
 #include "eps/model/checkpoint.h"
 #include "eps/training/run.h"
 #include "eps/training/run_directory.h"
@@ -55,6 +56,7 @@ TEST(TrainingRun, LeavesAllThatIsPromised) {
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names,
             (std::vector<std::string>{"/config.json",
+                                      "/lock",
                                       "/log.jsonl",
                                       "/network-000000000160.safetensors",
                                       "/network-000000000320.safetensors",
@@ -164,6 +166,75 @@ TEST(TrainingRun, StopsWhenAskedAndSaysHowToGoOn) {
                                     "wait $pid");
   EXPECT_NE(outcome.output.find("go on with eps train --resume " + run), std::string::npos)
       << outcome.output;
+  EXPECT_EQ(outcome.status, 130);  // of SIGINT, so that a script does not go on
+}
+
+// A save that was cut short, or a user, left the run without the network of its last state.
+TEST(TrainingRun, AFinishedRunGetsItsNetworkBack) {
+  const Folder folder;
+  const std::string run = folder.file("run"), network = run + "/network.safetensors";
+  ASSERT_EQ(eps_train("--out " + run + kTiny + "--images 64 --keep-every 32").status, 0);
+  const std::string whole = get_bytes(network);
+  const std::string older = get_bytes(run + "/network-000000000032.safetensors");
+  for (const std::string& left : {std::string(), older, whole.substr(0, 1000)}) {
+    put_bytes(network, left);
+    if (left.empty()) std::filesystem::remove(network);
+    const Outcome outcome = eps_train("--resume " + run);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    EXPECT_EQ(get_bytes(network), whole);
+  }
+}
+
+TEST(TrainingRun, IsOfOneProcess) {
+  const Folder folder;
+  const std::string run = folder.file("run");
+  ASSERT_EQ(eps_train("--out " + run + kTiny + "--images 64").status, 0);
+  const auto lock = training::RunDirectory::open(run).lock();
+  const std::string log = get_bytes(run + "/log.jsonl");
+  const Outcome outcome = eps_train("--resume " + run + " --images 128");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.output, "eps: " + run + ": another process is training in this folder\n");
+  EXPECT_EQ(get_bytes(run + "/log.jsonl"), log);
+}
+
+TEST(TrainingRun, ReadsNoHostileConfigurations) {
+  const Folder folder;
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  const auto error = [&](const std::string& text) {
+    put_bytes(folder.file("c.json"), text);
+    const Outcome outcome =
+        eps_train("--config " + folder.file("c.json") + " --out " + folder.file("run"));
+    EXPECT_EQ(outcome.status, 2);
+    return outcome.output;
+  };
+  const std::string start = "eps: " + folder.file("c.json") + ": ";
+  EXPECT_EQ(error("{\"images\":" + deep + "}"), start + "nests deeper than 64 levels\n");
+  EXPECT_EQ(error(R"({"a\nb": 1})"), start + "unknown field \"a\\x0ab\"\n");
+  EXPECT_EQ(eps_train("--out " + folder.file("run") + " --seed 9223372036854775808").status, 2);
+}
+
+TEST(TrainingRun, TakesDataOfAnyName) {
+  const Folder folder;
+  const std::string data = folder.file("im\xff"), run = folder.file("run");
+  std::filesystem::create_directory(data);
+  for (const char* name : {"/a.png", "/b.png"})
+    write_png(data + name, at::full({3, 16, 16}, 100, at::kByte));
+  const Outcome outcome = eps_train("--out " + run + " --data " + data +
+                                    " --input prior --preset tiny --batch 2 --images 4");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(json::parse(get_bytes(run + "/config.json"))["data"][0].get<std::string>(),
+            folder.file("im\xef\xbf\xbd"));
+}
+
+// Killed before its configuration had a name: there is nothing to go on with.
+TEST(TrainingRun, BeginsAnewWhereNothingWasBegun) {
+  const Folder folder;
+  const std::string run = folder.file("run");
+  std::filesystem::create_directory(run);
+  put_bytes(run + "/lock", "");
+  put_bytes(run + "/config.json.12.0.tmp", "{");
+  const Outcome outcome = eps_train("--out " + run + kTiny + "--images 16");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
 // Processes share the batch, its noise and its order, so their number does not matter; and a run

@@ -130,7 +130,24 @@ TEST(Dataset, LabelsThatDoNotFitTheImagesAreNamed) {
   EXPECT_EQ(message(R"([["a.png", -1], ["b.png", 1]])"),
             "the label of 'a.png' is -1, a class from 0 to 1048575 is wanted");
   EXPECT_EQ(message("3"), "\"labels\" is neither a list nor null");
-  EXPECT_EQ(message("[,]"), "not a JSON object");
+  EXPECT_EQ(message("[,]").find("no JSON: line 1, column 13: "), 0u);
+  EXPECT_EQ(message(std::string(100000, '[') + std::string(100000, ']')),
+            "nests deeper than 64 levels");
+}
+
+TEST(Dataset, LabelsMuchLargerThanTheirImagesNeedAreNotRead) {
+  const Folder folder;
+  put_image(folder, "a.png", flat(1));
+  put_bytes(folder.file("dataset.json"), "");
+  std::filesystem::resize_file(folder.file("dataset.json"), (64 << 20) + 1025);
+  const std::string message =
+      ": dataset.json has 67109889 bytes; at most 67109888 are read for 1 images";
+  EXPECT_EQ(error_of([&] { read_dataset({folder.file("")}, {}); }), folder.file("") + message);
+  const std::string path = folder.file("a.zip");
+  put_bytes(path,
+            zipped::archive({{"dataset.json", std::string((64 << 20) + 1025, ' ')},
+                             {"a.png", encode_png(flat(1), "test")}}));
+  EXPECT_EQ(error_of([&] { read_dataset({path}, {}); }), path + message);
 }
 
 TEST(Dataset, AnArchiveIsReadInTheOrderOfNames) {

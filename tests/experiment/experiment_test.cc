@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "eps/experiment/folder.h"
 #include "eps/experiment/plan.h"
 #include "tests/files.h"
 
@@ -57,12 +58,11 @@ TEST(Experiment, SaysWhatIsWrong) {
   EXPECT_EQ(error_with("\"images\"", "\"imagse\""),
             "small: unknown field \"imagse\" (did you mean \"images\"?)");
   EXPECT_EQ(error_with("\"images\": 3", "\"images\": \"3\""),
-            "small: images must be a whole number of at least 0, got \"3\"");
+            "small: images must be a whole number, got \"3\"");
   EXPECT_EQ(error_with("\"images\": 3", "\"images\": 0"),
             "small: images must be 1 to 1000000, got 0");
   EXPECT_EQ(error_with("\"title\": \"Two\", ", ""), "small: title is missing");
-  EXPECT_EQ(error_with("[20, 1]", "20"),
-            "small: methods[1]: steps must be a list, each a whole number of at least 0, got 20");
+  EXPECT_EQ(error_with("[20, 1]", "20"), "small: methods[1]: steps must be a list, got 20");
   EXPECT_EQ(error_with("[20, 1]", "[20, 0]"), "small: methods[1]: steps are 1 to 1000000, got 0");
   EXPECT_EQ(error_with("\"seed\": 4", "\"seed\": 4, \"sheet_images\": 0"),
             "small: sheet_images must be 1 to 8, got 0");
@@ -81,6 +81,22 @@ TEST(Experiment, SaysWhatIsWrong) {
             "small: methods[2]: score must be samples or mean, got median");
   EXPECT_NE(error_of([] { parse_experiment("{", "small"); }).find("small: no JSON"),
             std::string::npos);
+  EXPECT_EQ(error_with("\"seed\": 4", "\"seed\": 4, \"seed\": 5"), "small: 'seed' appears twice");
+  EXPECT_EQ(error_with("\"images\": 3", "\"images\": true"),
+            "small: images must be a whole number, got true");
+  EXPECT_EQ(error_with("\"Two\"", std::string(100000, '[') + std::string(100000, ']')),
+            "small: nests deeper than 64 levels");
+}
+
+TEST(Experiment, IsKeptWhateverTheNameOfItsData) {
+  const Folder folder;
+  Experiment e = parse_experiment(kSmall, "small");
+  e.data = "im\xff";
+  EXPECT_EQ(parse_experiment(to_json(e), "again").data, "im\xef\xbf\xbd");
+  for (int i = 0; i < 2; ++i) open_experiment_folder(folder.file("out"), e, "hash");
+  put_bytes(folder.file("out/experiment.json"), "{\"protocol\": 1}");
+  EXPECT_EQ(error_of([&] { open_experiment_folder(folder.file("out"), e, "hash"); }),
+            folder.file("out/experiment.json") + ": protocol must be a JSON object");
 }
 
 TEST(Experiment, SharesWorkOutEvenly) {

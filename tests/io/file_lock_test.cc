@@ -51,5 +51,16 @@ TEST(Temporaries, AreRemovedAndNothingElse) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"a.npy"});
 }
 
+TEST(Temporaries, OfLivingWritersAndStrangersStay) {
+  const Folder folder;
+  put_bytes(folder.file("notes.tmp"), "not ours");
+  AtomicFile file(folder.file("a.npy"));
+  file.write("whole");
+  remove_temporaries(folder.file(""));
+  file.commit();
+  EXPECT_EQ(get_bytes(folder.file("a.npy")), "whole");
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"a.npy", "notes.tmp"}));
+}
+
 }  // namespace
 }  // namespace eps

@@ -102,13 +102,12 @@ INSTANTIATE_TEST_SUITE_P(
             "NotAnObject", safetensors("[]"), "the header must be a JSON object, got array"},
         MalformedHeader{"Nested",
                         safetensors("{\"a\":{\"b\":[[1]]}}"),
-                        "the JSON header nests deeper than 3 levels"},
-        MalformedHeader{"NameTwice",
-                        safetensors("{\"a\":{},\"a\":{}}"),
-                        "'a' appears twice in the JSON header"},
+                        "JSON header: nests deeper than 3 levels"},
+        MalformedHeader{
+            "NameTwice", safetensors("{\"a\":{},\"a\":{}}"), "JSON header: 'a' appears twice"},
         MalformedHeader{"FieldTwice",
                         safetensors("{\"a\":{\"dtype\":1,\"dtype\":2}}"),
-                        "'dtype' appears twice in the JSON header"},
+                        "JSON header: 'dtype' appears twice"},
         MalformedHeader{"EntryNotAnObject",
                         safetensors("{\"a\":3}"),
                         "tensor 'a': must be a JSON object, got number"},
@@ -171,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Safetensors, AHeaderThatIsNotJsonIsRefused) {
   for (const char* header : {"", "{", "{\"a\":}", "{} x", "{\"\xff\":1}"}) {
     const std::string message = error_of([&] { parse_safetensors(safetensors(header), "f"); });
-    EXPECT_TRUE(message.starts_with("f: the header is not valid JSON: ")) << message;
+    EXPECT_TRUE(message.starts_with("f: JSON header: no JSON: ")) << message;
     EXPECT_EQ(message.find('\n'), message.npos);
   }
 }
@@ -179,7 +178,7 @@ TEST(Safetensors, AHeaderThatIsNotJsonIsRefused) {
 TEST(Safetensors, DeepNestingIsRefusedAtOnce) {
   const std::string deep = "{\"a\":" + std::string(1000000, '[');
   EXPECT_EQ(error_of([&] { parse_safetensors(safetensors(deep), "f"); }),
-            "f: the JSON header nests deeper than 3 levels");
+            "f: JSON header: nests deeper than 3 levels");
 }
 
 TEST(Safetensors, WhatTheFormatCannotHoldIsRefused) {

@@ -2,6 +2,9 @@
 #include "eps/model/checkpoint.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <nlohmann/json.hpp>
 
 #include "tests/files.h"
 #include "tests/shared.h"
@@ -124,6 +127,42 @@ TEST(Checkpoint, NamesTheFileAndWhatIsWrongInIt) {
             "a.safetensors: no \"config\" in the metadata");
   EXPECT_EQ(message([](Safetensors& f) { f.metadata["provenance"] = R"({"author": "x"})"; }),
             "a.safetensors: provenance: unknown field \"author\"");
+  const std::string deep = R"({"a":)" + std::string(100000, '[') + std::string(100000, ']') + "}";
+  EXPECT_EQ(message([&](Safetensors& f) { f.metadata["config"] = deep; }),
+            "a.safetensors: model config: nests deeper than 64 levels");
+  EXPECT_EQ(message([&](Safetensors& f) { f.metadata["provenance"] = deep; }),
+            "a.safetensors: provenance: nests deeper than 64 levels");
+}
+
+// Bytes of memory that this process has taken at most.
+int64_t peak_memory() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} << 10;
+}
+
+TEST(Checkpoint, AConfigIsComparedWithTheTensorsBeforeMemoryIsTaken) {
+  const Folder folder;
+  write_checkpoint(folder.file("a"), {.network = wave_network(small_ddpmpp())});
+  const Safetensors whole = read_safetensors(folder.file("a"));
+  const auto with = [&](const std::string& field, int64_t value) {
+    Safetensors changed = whole;
+    auto config = nlohmann::json::parse(whole.metadata.at("config"));
+    config[field] = value;
+    changed.metadata["config"] = config.dump();
+    return error_of([&] { checkpoint_from(changed, "a"); });
+  };
+  const int64_t before = peak_memory();
+  EXPECT_EQ(with("num_blocks", 1000000),
+            "a: network config: num_blocks must be at most 256, got 1000000");
+  EXPECT_EQ(with("model_channels", 65536),
+            "a: network config: model_channels must be at most 16384, got 65536");
+  EXPECT_EQ(with("in_channels", 1000000000),
+            "a: network config: in_channels must be at most 16384, got 1000000000");
+  EXPECT_NE(with("num_blocks", 256).find("is missing"), std::string::npos);
+  EXPECT_NE(with("model_channels", 16384).find(" must be "), std::string::npos);
+  EXPECT_NE(with("in_channels", 16384).find(" must be "), std::string::npos);
+  EXPECT_LT(peak_memory() - before, 64 << 20);
 }
 
 TEST(Checkpoint, ReadsEdmsNetworks) {

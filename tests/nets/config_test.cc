@@ -45,8 +45,14 @@ TEST(UNetConfig, NamesTheFieldThatIsWrong) {
       {R"({"dropout": 1.5})", "dropout"},
       {R"({"in_channels": 2})", "in_channels"},
       {R"({"resample_filter": [1, 2, 1]})", "resample_filter"},
-      {"[1, 2]", "not a JSON object"},
-      {"{", "not a JSON object"},
+      {"[1, 2]", "must be a JSON object"},
+      {"{", "no JSON: line 1, column 2"},
+      {R"({"num_blocks": 2.5})", "num_blocks must be a whole number, got 2.5"},
+      {R"({"num_blocks": true})", "num_blocks must be a whole number, got true"},
+      {R"({"num_blocks": 1, "num_blocks": 2})", "'num_blocks' appears twice"},
+      {R"({"num_blocks": 1000000})", "num_blocks must be at most 256, got 1000000"},
+      {R"({"model_channels": 65536})", "model_channels must be at most 16384, got 65536"},
+      {R"({"in_channels": 1000000000})", "in_channels must be at most 16384, got 1000000000"},
   };
   for (const auto& [json, word] : cases) {
     EXPECT_NE(error_of([&] { parse_unet_config(json); }).find(word), std::string::npos) << json;

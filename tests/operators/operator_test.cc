@@ -202,6 +202,18 @@ TEST(Pooling, AveragesBlocks) {
 }
 
 // A true convolution with the origin at index size/2, by the sum that defines it.
+// One pixel is left, and its picture shares memory: x = z + (y - mean(z)) / (1 + s^2 lambda).
+TEST(Pooling, OfTheWholeImageHasAProximalStep) {
+  Rng rng(3);
+  const Tensor z = rng.normal({2, 3, 8, 8}), y = rng.normal({2, 3, 1, 1});
+  const Tensor lambda = at::tensor({0.5, 2.0}, at::kDouble).view({2, 1, 1, 1});
+  const Tensor expected = z + (y - z.mean({2, 3}, true)) / (1 + 64 * lambda);
+  for (const auto dtype : {at::kDouble, at::kFloat, at::kBFloat16}) {
+    const Tensor x = average_pool(8)->proximal(z.to(dtype), y.to(dtype), lambda);
+    EXPECT_TRUE(at::allclose(x.to(at::kDouble), expected, 0, dtype == at::kBFloat16 ? 0.1 : 1e-5));
+  }
+}
+
 TEST(Blur, IsTheCircularConvolutionWithItsOriginAtHalfTheSize) {
   for (const Shape& size : {Shape{3, 3}, Shape{4, 5}, Shape{2, 1}}) {
     const Tensor kernel = Rng(2).uniform({1, size[0], size[1]});

@@ -87,27 +87,27 @@ TEST(Report, WrongJsonIsAnErrorThatNamesTheField) {
     return message(std::string(good).replace(at, from.size(), to));
   };
   EXPECT_EQ(message(good), "no error");
-  EXPECT_EQ(message("{}"), "rows.json: not a JSON list of rows");
-  EXPECT_EQ(message("[{"), "rows.json: not a JSON list of rows");
-  EXPECT_EQ(message("[3]"), "rows.json: row 1: an object is wanted, got number");
-  EXPECT_EQ(change("\"nfe\":10.0,", ""), "rows.json: row 2: the field \"nfe\" is missing");
-  EXPECT_EQ(change("\"nfe\"", "\"hue\":1,\"nfe\""), "rows.json: row 2: unknown field \"hue\"");
+  EXPECT_EQ(message("{}"), "rows.json: must be a list of rows, got object");
+  EXPECT_EQ(message("[{").find("rows.json: no JSON: line 1, column 3: "), 0u);
+  EXPECT_EQ(message("[3]"), "rows.json: row 1 must be a JSON object, got 3");
+  EXPECT_EQ(change("\"nfe\":10.0,", ""), "rows.json: row 2: nfe is missing");
+  EXPECT_EQ(change("\"nfe\"", "\"hue\":1,\"nfe\""),
+            "rows.json: row 2: unknown field \"hue\" (did you mean \"nfe\"?)");
   EXPECT_EQ(change("\"nfe\":10.0", "\"nfe\":\"10\""),
-            "rows.json: row 2: nfe: a number or null is wanted, got \"10\"");
+            "rows.json: row 2: nfe must be a number or null, got \"10\"");
   EXPECT_EQ(change("\"steps\":10", "\"steps\":1.5"),
-            "rows.json: row 2: steps: a whole number is wanted, got 1.5");
+            "rows.json: row 2: steps must be a whole number, got 1.5");
   EXPECT_EQ(change("\"steps\":10", "\"steps\":9223372036854775808"),
-            "rows.json: row 2: steps: a whole number is wanted, got 9223372036854775808");
+            "rows.json: row 2: steps must be a whole number, got 9223372036854775808");
   EXPECT_EQ(change("\"method\":\"B\"", "\"method\":null"),
-            "rows.json: row 2: method: a text is wanted, got null");
+            "rows.json: row 2: method must be text, got null");
   EXPECT_EQ(change("\"ranks\":[]", "\"ranks\":{}"),
-            "rows.json: row 2: ranks: a list is wanted, got {}");
+            "rows.json: row 2: ranks must be a list, got {}");
   EXPECT_EQ(change("\"absent\":{}", "\"absent\":{\"fid\":1}"),
-            "rows.json: row 2: absent: fid: a text is wanted, got 1");
-  EXPECT_EQ(change(",\"se\":2.0", ""),
-            "rows.json: row 2: metrics: psnr: the field \"se\" is missing");
+            "rows.json: row 2: absent: fid must be text, got 1");
+  EXPECT_EQ(change(",\"se\":2.0", ""), "rows.json: row 2: metrics: psnr: se is missing");
   EXPECT_EQ(change("\"se\":2.0", "\"se\":2.0,\"n\":1"),
-            "rows.json: row 2: metrics: psnr: unknown field \"n\"");
+            "rows.json: row 2: metrics: psnr: unknown field \"n\" (did you mean \"se\"?)");
 }
 
 // Cells of RFC 4180: line breaks and commas inside quotes belong to the cell.

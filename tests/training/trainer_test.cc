@@ -237,7 +237,14 @@ TEST(Training, RefusesWhatDoesNotFit) {
   EXPECT_EQ(error_of([] { parse_training_config(R"({"bach": 3})", "c.json"); }),
             "c.json: unknown field \"bach\" (did you mean \"batch\"?)");
   EXPECT_EQ(error_of([] { parse_training_config(R"({"batch": "3"})", "c.json"); }),
-            "c.json: batch has a value of the wrong type: \"3\"");
+            "c.json: batch must be a whole number, got \"3\"");
+  EXPECT_EQ(error_of([] { parse_training_config(R"({"batch": 8.7})", "c.json"); }),
+            "c.json: batch must be a whole number, got 8.7");
+  EXPECT_EQ(error_of([] { parse_training_config(R"({"batch": true})", "c.json"); }),
+            "c.json: batch must be a whole number, got true");
+  EXPECT_EQ(error_of([] { parse_training_config(R"({"batch": 8, "batch": 9})", "c.json"); }),
+            "c.json: 'batch' appears twice");
+  EXPECT_EQ(parse_training_config(R"({"images": 1e6})", "c.json").images, 1000000);
 
   TrainingConfig config = tiny("eps", {"box_inpainting"});
   Session session(config, data);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "eps/base/json.h"
 #include "eps/data/sources/source.h"
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
@@ -32,22 +34,21 @@ struct Archive {
 std::string entry_name(int64_t i) { return fmt::format("{:05}/img{:08}.png", i / 1000, i); }
 
 std::string dataset_json(const Dataset& dataset) {
-  using nlohmann::json;
   if (!dataset.labels.defined()) return R"({"labels": null})";
   const Tensor labels = dataset.labels.cpu().contiguous();
   const bool is_class = labels.dim() == 1;
-  json list = json::array();
+  Json list = Json::array();
   for (int64_t i = 0; i < dataset.size(); ++i) {
-    json label;
+    Json label;
     if (is_class) {
       label = labels.data_ptr<int64_t>()[i];
     } else {
       const float* row = labels.data_ptr<float>() + i * dataset.label_dim;
       label = std::vector<float>(row, row + dataset.label_dim);
     }
-    list.push_back(json::array({entry_name(i), std::move(label)}));
+    list.push_back(Json::array({entry_name(i), std::move(label)}));
   }
-  return json{{"labels", std::move(list)}}.dump();
+  return json_text({{"labels", std::move(list)}});
 }
 
 }  // namespace
@@ -56,12 +57,10 @@ ImageSource open_edm_zip(const std::string& path) {
   const auto archive = std::make_shared<Archive>();
   archive->path = path;
   archive->bytes = read_file(path);
-  std::string json;
-  bool has_json = false;
+  std::optional<ZipEntry> labels;
   for (ZipEntry& entry : read_zip(archive->bytes, path)) {
     if (entry.name == "dataset.json") {
-      json = entry_content(entry, path);
-      has_json = true;
+      labels = std::move(entry);
     } else if (is_image_name(entry.name)) {
       archive->images.push_back(std::move(entry));
     }
@@ -76,7 +75,9 @@ ImageSource open_edm_zip(const std::string& path) {
     names.push_back(archive->images[i].name);
     source.image_names.push_back(archive->label(i));
   }
-  add_labels(source, names, has_json ? &json : nullptr);
+  if (labels) check_labels_size(path, labels->size, names.size());
+  const std::string json = labels ? entry_content(*labels, path) : "";
+  add_labels(source, names, labels ? &json : nullptr);
   source.read = [archive](size_t i) { return archive->read(i); };
   return source;
 }

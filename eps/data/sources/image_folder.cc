@@ -45,6 +45,9 @@ ImageSource open_image_folder(const std::string& path) {
   for (const auto& name : names) source.image_names.push_back((fs::path(path) / name).string());
   const std::string json_path = (fs::path(path) / "dataset.json").string();
   if (fs::exists(json_path)) {
+    std::error_code unknown;  // of a pipe
+    const auto bytes = fs::file_size(json_path, unknown);
+    if (!unknown) check_labels_size(path, bytes, names.size());
     const std::string json = read_file(json_path);
     add_labels(source, names, &json);
   } else {

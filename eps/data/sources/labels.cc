@@ -6,35 +6,34 @@
 #include <set>
 #include <unordered_map>
 
+#include "eps/base/json.h"
 #include "eps/data/sources/source.h"
 #include "eps/io/quote.h"
 
 namespace eps {
 namespace {
 
-using nlohmann::json;
-
 // A network has one input per class: more is a mistake in the file.
 constexpr int64_t kMaxClasses = int64_t{1} << 20;
 
-json parse_labels(const std::string& text, const std::string& label) {
-  json content = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  check(content.is_object(), label, ": not a JSON object");
+Json parse_labels(const std::string& text, const std::string& label) {
+  Json content = parse_json(text, label);
+  check(content.is_object(), label, ": must be a JSON object, got ", content.type_name());
   const auto found = content.find("labels");
   if (found == content.end()) return nullptr;
-  json labels = std::move(*found);
+  Json labels = std::move(*found);
   check(labels.is_null() || labels.is_array(), label, ": \"labels\" is neither a list nor null");
   return labels;
 }
 
 // The label of each image, in the order of the images.
-std::vector<const json*> match(const json& labels,
+std::vector<const Json*> match(const Json& labels,
                                const std::vector<std::string>& names,
                                const std::string& label) {
   std::unordered_map<std::string, size_t> places;
   for (size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
-  std::vector<const json*> of_image(names.size(), nullptr);
-  for (const json& pair : labels) {
+  std::vector<const Json*> of_image(names.size(), nullptr);
+  for (const Json& pair : labels) {
     check(pair.is_array() && pair.size() == 2 && pair[0].is_string(),
           label,
           ": entry ",
@@ -43,7 +42,7 @@ std::vector<const json*> match(const json& labels,
     const auto& name = pair[0].get_ref<const std::string&>();
     const auto found = places.find(name);
     check(found != places.end(), label, ": labels the image ", quote(name), ", which is not there");
-    const json*& slot = of_image[found->second];
+    const Json*& slot = of_image[found->second];
     check(slot == nullptr, label, ": labels the image ", quote(name), " twice");
     slot = &pair[1];
   }
@@ -53,7 +52,7 @@ std::vector<const json*> match(const json& labels,
   return of_image;
 }
 
-int64_t class_number(const json& value, const std::string& where) {
+int64_t class_number(const Json& value, const std::string& where) {
   check(value.is_number_integer(), where, " is not a class number, or not for all images");
   const auto number = value.get<int64_t>();
   check(number >= 0 && number < kMaxClasses,
@@ -67,13 +66,13 @@ int64_t class_number(const json& value, const std::string& where) {
 }
 
 // The `width` numbers of one label, to `out`.
-void put_vector(const json& value, float* out, size_t width, const std::string& where) {
+void put_vector(const Json& value, float* out, size_t width, const std::string& where) {
   check(value.is_array() && value.size() == width,
         where,
         " is not a list of ",
         width,
         " numbers, as that of the first image is");
-  for (const json& item : value) {
+  for (const Json& item : value) {
     check(item.is_number(), where, " holds something that is not a number");
     const auto number = item.get<double>();
     check(std::abs(number) <= std::numeric_limits<float>::max(),
@@ -86,7 +85,7 @@ void put_vector(const json& value, float* out, size_t width, const std::string& 
 }
 
 void put_vectors(ImageSource& source,
-                 const std::vector<const json*>& values,
+                 const std::vector<const Json*>& values,
                  const std::vector<std::string>& names,
                  const std::string& label) {
   const size_t width = values[0]->size();
@@ -100,7 +99,7 @@ void put_vectors(ImageSource& source,
 }
 
 void put_classes(ImageSource& source,
-                 const std::vector<const json*>& values,
+                 const std::vector<const Json*>& values,
                  const std::vector<std::string>& names,
                  const std::string& label) {
   source.labels = at::empty({static_cast<int64_t>(names.size())}, at::kLong);
@@ -115,9 +114,9 @@ void labels_from_json(ImageSource& source,
                       const std::vector<std::string>& names,
                       const std::string& text) {
   const std::string label = source.name + ": dataset.json";
-  const json labels = parse_labels(text, label);
+  const Json labels = parse_labels(text, label);
   if (labels.is_null()) return;
-  const std::vector<const json*> values = match(labels, names, label);
+  const std::vector<const Json*> values = match(labels, names, label);
   if (values[0]->is_array()) return put_vectors(source, values, names, label);
   put_classes(source, values, names, label);
 }
@@ -151,6 +150,19 @@ bool is_image_name(const std::string& name) {
   std::string ending = name.substr(dot + 1);
   for (char& c : ending) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   return kEndings.count(ending) > 0;
+}
+
+void check_labels_size(const std::string& source, uint64_t bytes, size_t images) {
+  const uint64_t most = (uint64_t{64} << 20) + 1024 * uint64_t{images};
+  check(bytes <= most,
+        source,
+        ": dataset.json has ",
+        bytes,
+        " bytes; at most ",
+        most,
+        " are read for ",
+        images,
+        " images");
 }
 
 void add_labels(ImageSource& source,

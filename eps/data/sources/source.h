@@ -25,6 +25,9 @@ ImageSource open_synthetic(const std::string& spec, const DatasetOptions& option
 // Does the name end as images do? Formats that cannot be read count: better reported than missing.
 bool is_image_name(const std::string& name);
 
+// Refuses a dataset.json of so many bytes before it is read, where so many images need far fewer.
+void check_labels_size(const std::string& source, uint64_t bytes, size_t images);
+
 // Labels of the images with these names, in sorted order and relative to the top of the source.
 // `json` is the content of dataset.json, null where there is none.
 void add_labels(ImageSource& source,

@@ -1,0 +1,12 @@
+// Text from outside in messages: one short line of printable ASCII.
+#pragma once
+
+#include "eps/base/core.h"
+
+namespace eps {
+
+// Returns the beginning of the text, with \x0a for a line break and for every other byte that is
+// not printable ASCII.
+std::string printable(std::string_view text, size_t longest = 80);
+
+}  // namespace eps

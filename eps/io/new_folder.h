@@ -1,0 +1,37 @@
+// A new folder that appears whole, or not at all.
+#pragma once
+
+#include "eps/base/core.h"
+
+namespace eps {
+
+// A NewFolder collects files under a temporary name, and commit() gives them the name in one step.
+// Without commit() nothing stays; what a killed process left, the next one for the same name
+// removes. Of two at once the first to commit wins, and the other gets an Error.
+//
+// A folder that is there already, and empty, may be a mount point, which cannot be renamed: the
+// temporary folder is then inside it, and commit() moves the files up one by one.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::string& path);
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+  ~NewFolder();
+
+  // Returns whether nothing is there, or a folder that is empty but for temporary ones.
+  static bool is_free(const std::string& path);
+
+  // Returns where to write the file of this name.
+  std::string file(const std::string& name) const { return temporary_ + "/" + name; }
+  void commit();
+
+ private:
+  void move_files_up();
+
+  const std::string path_;
+  const bool inside_;      // the temporary folder is in path_, not beside it
+  std::string temporary_;  // empty: committed
+  int lock_ = -1;          // of the temporary folder, held as long as it is written to
+};
+
+}  // namespace eps
