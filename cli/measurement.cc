@@ -12,8 +12,6 @@
 namespace eps::cli {
 namespace {
 
-enum Purpose : uint64_t { kOperator, kNoise };
-
 // From a file whose name may hold anything: no spec is made of it.
 MeasuringOperator from_file(const std::string& name,
                             const std::string& path,
@@ -222,7 +220,8 @@ Measurement simulate_measurement(const std::string& path,
   check_target(path, image, image, target);
   check_channels(path, image, made_by, target);
   const Tensor x0 = result.truth.to(target.device);
-  Rng for_operator(derive_seed(seed, kOperator)), for_noise(derive_seed(seed, kNoise));
+  Rng for_operator(derive_seed(seed, Stream::measurement_operator));
+  Rng for_noise(derive_seed(seed, Stream::measurement_noise));
   const Operator A = made_by.draw(x0, for_operator);
   result.problem = observe(A, x0, scalar(sigma_y), for_noise);
   return result;

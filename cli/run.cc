@@ -61,7 +61,7 @@ Results restore_images(const Options& o, const MethodChoice& choice, const Check
   results.truth = data.images;
   std::vector<Tensor> measurements, pictures, samples;
   std::map<std::string, std::vector<Tensor>> parameters;
-  for (const Problem& problem : pose(trial, images, device)) {
+  for (const Problem& problem : make_problems(trial, images, device)) {
     measurements.push_back(problem.y.to(at::kCPU, at::kFloat));
     pictures.push_back(problem.A->picture(problem.y).to(at::kCPU, at::kFloat));
     add_parameters(problem, parameters);
@@ -71,7 +71,7 @@ Results restore_images(const Options& o, const MethodChoice& choice, const Check
   for (const auto& [name, values] : parameters) results.parameters[name] = at::cat(values);
   Progress progress("evaluations", measured_cost(choice).evaluations * data.size() * o.samples);
   const auto start = std::chrono::steady_clock::now();
-  results.cost = restore(
+  results.cost = draw_samples(
       trial,
       choice,
       denoiser,

@@ -107,7 +107,7 @@ Tensor Rng::draw(const Shape& shape, const at::TensorOptions& options, bool gaus
   return numbers.to(options);
 }
 
-uint64_t derive_seed(uint64_t seed, uint64_t purpose, uint64_t index) {
+uint64_t derive_seed(uint64_t seed, Stream purpose, uint64_t index) {
   const auto word = philox({static_cast<uint32_t>(purpose),
                             static_cast<uint32_t>(index),
                             static_cast<uint32_t>(index >> 32),

@@ -11,7 +11,7 @@
 
 #include <array>
 
-#include "eps/base/core.h"
+#include "eps/base/streams.h"
 
 namespace eps {
 
@@ -40,9 +40,6 @@ class Rng {
   uint32_t draws_ = 0;
   at::Generator generator_ = {};  // defined: the device's own
 };
-
-// A seed of its own for each purpose that must not share numbers with another.
-uint64_t derive_seed(uint64_t seed, uint64_t purpose, uint64_t index = 0);
 
 // Ten rounds of Philox4x32 (exposed for its known-answer test).
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key);

@@ -1,9 +1,8 @@
-// Clean images, degraded as a task does and restored by a method: what `eps run` and experiments
-// share.
+// The protocol of an experiment: clean images, degraded as a task says, and samples of a method.
 //
 // The operator and the measurement noise of image n are functions of (seed, n), and its sample k is
-// one of (seed, n, k), whatever the batch they are in. So methods that are compared see the same
-// measurements, and a run that is cut in two gives the same numbers.
+// a function of (seed, n, k), whatever the batch. So all methods have the same measurements, and a
+// run that is cut in two gives the same numbers.
 #pragma once
 
 #include "eps/methods/method.h"
@@ -11,8 +10,8 @@
 namespace eps::experiment {
 
 struct Images {
-  Tensor x0;           // (N, C, H, W), in [-1, 1] where they are images
-  Tensor labels = {};  // (N, label_dim), for a network that is told the class
+  Tensor x0;           // (N, C, H, W), in [-1, 1] unless drawn from an exact prior
+  Tensor labels = {};  // (N, label_dim), for a network with classes
 };
 
 struct Protocol {
@@ -22,18 +21,21 @@ struct Protocol {
   int64_t batch = 16;  // images, or samples, in memory together
 };
 
-// One problem for each batch of images, in float64 on the device.
-std::vector<Problem> pose(const Protocol& trial, const Images& images, at::Device device);
+// Returns one problem for each batch of images, in float64 on the device.
+std::vector<Problem> make_problems(const Protocol& protocol,
+                                   const Images& images,
+                                   at::Device device);
 
-// So many samples of every image, first the first of all images, then the second of all: `take`
-// gets them batch by batch, (b, C, H, W) in float64. A batch may hold an image several times.
-Cost restore(const Protocol& trial,
-             const MethodChoice& choice,
-             const Denoiser& denoiser,
-             const Images& images,
-             at::Device device,
-             int64_t samples,
-             const SampleOptions& options,
-             const std::function<void(const Tensor& samples)>& take);
+// Draws so many samples of every image, first the first sample of all images, then the second of
+// all. `append` receives each batch, (b, C, H, W) in float64; a batch may hold an image several
+// times.
+Cost draw_samples(const Protocol& protocol,
+                  const MethodChoice& choice,
+                  const Denoiser& denoiser,
+                  const Images& images,
+                  at::Device device,
+                  int64_t samples,
+                  const SampleOptions& options,
+                  const std::function<void(const Tensor& samples)>& append);
 
 }  // namespace eps::experiment

@@ -59,9 +59,10 @@ class Sheets {
   // The image and its measurement; the same for every cell of the task.
   Columns begin(const std::string& task) const {
     const Problem problem =
-        pose({.task = task, .sigma_y = e_.sigma_y, .seed = e_.seed, .batch = few_.x0.size(0)},
-             few_,
-             at::kCPU)
+        make_problems(
+            {.task = task, .sigma_y = e_.sigma_y, .seed = e_.seed, .batch = few_.x0.size(0)},
+            few_,
+            at::kCPU)
             .front();
     Columns columns;
     columns.add("truth", few_.x0);

@@ -177,14 +177,14 @@ class Runner {
       samples.append(in_.bounded ? images.clamp(-1, 1) : images);
       start = Clock::now();
     };
-    const Cost cost = restore(trial(cell),
-                              choice,
-                              *contestant.denoiser,
-                              in_.images,
-                              in_.device,
-                              e_.samples,
-                              {.vjp_batch = o_.vjp_batch},
-                              take);
+    const Cost cost = draw_samples(trial(cell),
+                                   choice,
+                                   *contestant.denoiser,
+                                   in_.images,
+                                   in_.device,
+                                   e_.samples,
+                                   {.vjp_batch = o_.vjp_batch},
+                                   take);
     samples.finish();
     there.write_sampling({cost, median(seconds), contestant.images_seen});
   }
@@ -205,7 +205,7 @@ class Runner {
     const Tensor drawn = map_npy(there.samples_file());
     const Tensor samples = cell.of_mean ? drawn.mean(0, /*keepdim=*/true) : drawn;
     const Tensor truth = in_.images.x0.to(at::kCPU);
-    const auto posed = pose(trial(cell), in_.images, in_.device);
+    const auto posed = make_problems(trial(cell), in_.images, in_.device);
     const Evaluation evaluation = evaluate(
         samples,
         truth,

@@ -12,7 +12,7 @@ namespace {
 // (replicates, images): how often each image is drawn. A replicate has a stream of its own, so it
 // does not depend on how many there are.
 Tensor multinomial_counts(int64_t images, int64_t replicates, uint64_t seed) {
-  Rng rng(derive_seed(seed, 0xb007), replicates);
+  Rng rng(derive_seed(seed, Stream::bootstrap), replicates);
   const Tensor drawn =
       (rng.uniform({replicates, images}) * static_cast<double>(images)).floor().to(at::kLong);
   return at::zeros({replicates, images}, at::kDouble)

@@ -17,9 +17,6 @@ constexpr int kLevels[] = {50, 80, 90, 95};
 // Errors are those of images in [0, 1], half of those in [-1, 1].
 constexpr double kUnit = 0.5;
 
-// What the streams of random numbers are for.
-enum Purpose : uint64_t { kTies, kBootstrap };
-
 class Evaluator {
  public:
   Evaluator(const Tensor& samples, const Tensor& truth, const EvaluationOptions& options)
@@ -49,8 +46,7 @@ class Evaluator {
   static constexpr int64_t kChunk = int64_t{1} << 22;  // numbers in memory together
 
   void take(const std::string& name, const Statistic& statistic) {
-    result_.metrics[name] =
-        bootstrap(statistic, images_, 200, derive_seed(options_.seed, kBootstrap));
+    result_.metrics[name] = bootstrap(statistic, images_, 200, options_.seed);
   }
   void miss(const std::vector<std::string>& names, const std::string& reason) {
     for (const auto& name : names) result_.absent[name] = reason;
@@ -101,7 +97,7 @@ class Evaluator {
   void look_at_spread(const Tensor& samples, const Tensor& truth, int64_t begin, int64_t end) {
     std::vector<uint64_t> numbers;
     for (int64_t i = begin; i < end; ++i) numbers.push_back(static_cast<uint64_t>(i));
-    Rng ties(derive_seed(options_.seed, kTies), numbers);
+    Rng ties(derive_seed(options_.seed, Stream::rank_ties), numbers);
     histograms_.push_back(rank_histograms(samples, truth, ties));
     const SpreadSkill parts = spread_skill(samples, truth);
     variances_.push_back(parts.variance);

@@ -25,7 +25,7 @@ ExactData draw_exact_data(const std::string& text, int64_t images) {
   const std::string kind = spec.text("prior");
   const int64_t size = spec.integer("size", 1, 4096), channels = spec.integer("channels", 1, 64);
   const auto seed = static_cast<uint64_t>(spec.integer("seed", 0, int64_t{1} << 53));
-  Rng rng(derive_seed(seed, 1), images);
+  Rng rng(derive_seed(seed, Stream::exact_images), images);
   if (kind == "stationary") {
     const auto prior = std::make_shared<Stationary>(at::zeros({1, size, size}, at::kDouble),
                                                     natural_spectrum(size, size));

@@ -17,9 +17,6 @@ namespace {
 
 constexpr double kLevel = 0.9;
 
-// What the streams of random numbers are for.
-enum Purpose : uint64_t { kSample, kColour };
-
 // The 95% quantiles of Student's t with 1, 2, ..., 17 degrees of freedom.
 constexpr std::array<double, 17> kStudent = {6.3138,
                                              2.9200,
@@ -53,8 +50,8 @@ Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
   Problem problem = grey;
   problem.y = grey.y.repeat_interleave(channels, 1);
   problem.sigma_y = grey.sigma_y * noise_factor(grey, channels);
-  const Tensor noise =
-      Rng(derive_seed(seed, kColour)).normal(problem.y.sizes().vec(), problem.y.options());
+  const Tensor noise = Rng(derive_seed(seed, Stream::colour_noise))
+                           .normal(problem.y.sizes().vec(), problem.y.options());
   const Tensor colour = problem.sigma_y.item<double>() * (noise - noise.mean(1, true));
   problem.y = problem.y + problem.A->measured(colour);
   return problem;
@@ -73,7 +70,7 @@ Tensor draw(const MethodChoice& choice,
     for (int64_t k = begin; k < std::min(begin + o.batch, o.samples); ++k)
       streams.push_back(static_cast<uint64_t>(k));
     shape[0] = static_cast<int64_t>(streams.size());
-    Rng rng(derive_seed(o.seed, kSample), streams);
+    Rng rng(derive_seed(o.seed, Stream::posterior_sample), streams);
     const Samples drawn =
         sample_posterior(choice, denoiser, problem, shape, rng, {.on_evaluation = o.on_evaluation});
     parts.push_back(drawn.images);

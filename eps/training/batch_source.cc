@@ -14,9 +14,6 @@
 namespace eps::training {
 namespace {
 
-// What each stream of random numbers is for.
-enum Purpose : uint64_t { kOrder, kTask, kOperator, kNoise };
-
 // To a GPU without waiting for it.
 Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
   const Tensor host = at::tensor(numbers, at::kLong);
@@ -38,7 +35,7 @@ BatchSource::BatchSource(const Dataset& data, const BatchOptions& options, at::D
     : data_(data),
       options_(options),
       device_(device),
-      shuffle_(data.size(), derive_seed(options.seed, kOrder)) {
+      shuffle_(data.size(), derive_seed(options.seed, Stream::training_order)) {
   check(options.tasks.empty() == (options.input == Input::prior),
         "training: the input ",
         to_string(options.input),
@@ -51,9 +48,10 @@ BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const 
   std::vector<uint64_t> positions(static_cast<size_t>(count));
   std::iota(positions.begin(), positions.end(), static_cast<uint64_t>(first));
   const size_t tasks = std::max<size_t>(draws_.size(), 1);
-  const Tensor pick = (Rng(derive_seed(options_.seed, kTask), positions).uniform({count}) *
-                       static_cast<double>(tasks))
-                          .floor();
+  const Tensor pick =
+      (Rng(derive_seed(options_.seed, Stream::training_task), positions).uniform({count}) *
+       static_cast<double>(tasks))
+          .floor();
   const double* task = pick.data_ptr<double>();
   std::vector<size_t> order(positions.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -70,10 +68,11 @@ BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const 
     sorted.push_back(images[i]);
     ++drawn.counts[static_cast<size_t>(task[i])];
   }
-  drawn.rng = Rng::on_device(
-      device_,
-      derive_seed(options_.seed, kNoise, device_.is_cpu() ? 0 : static_cast<uint64_t>(first)),
-      drawn.positions);
+  drawn.rng = Rng::on_device(device_,
+                             derive_seed(options_.seed,
+                                         Stream::training_noise,
+                                         device_.is_cpu() ? 0 : static_cast<uint64_t>(first)),
+                             drawn.positions);
   const Tensor index = upload(sorted, data_.images.device());
   Tensor chosen = data_.images.index_select(0, index);
   if (chosen.device() != device_) chosen = chosen.pin_memory().to(device_, /*non_blocking=*/true);
@@ -97,7 +96,7 @@ Operator BatchSource::draw_operator(const Drawn& drawn, int64_t first) const {
         device_.is_cpu() ? 0 : static_cast<uint64_t>(first) * draws_.size() + task;
     Rng rng =
         Rng::on_device(device_,
-                       derive_seed(options_.seed, kOperator, index),
+                       derive_seed(options_.seed, Stream::training_operator, index),
                        {drawn.positions.begin() + begin, drawn.positions.begin() + begin + count});
     parts.emplace_back(draws_[task](drawn.x0.slice(0, begin, begin + count), rng), count);
     begin += count;

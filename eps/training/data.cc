@@ -9,7 +9,6 @@ namespace eps::training {
 namespace {
 
 constexpr int64_t kDatasetOnGpu = int64_t{16} << 30;  // bytes that a GPU is given to hold
-constexpr uint64_t kHoldoutSeed = 0x7e57;             // the same images whatever the run's seed
 
 // The images at these places.
 Dataset chosen(const Dataset& data, const Tensor& places) {
@@ -65,7 +64,7 @@ TrainingData load_training_data(const TrainingConfig& config,
           all,
           " images leaves none to train on");
     // From everywhere: the set may be sorted by class.
-    const Tensor order = at::tensor(Shuffle(all, kHoldoutSeed).at(0, all), at::kLong);
+    const Tensor order = at::tensor(Shuffle(all, kHeldOutSeed).at(0, all), at::kLong);
     data.held_out = chosen(data.train, order.slice(0, kept));
     data.train = chosen(data.train, order.slice(0, 0, kept));
   }

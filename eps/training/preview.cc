@@ -17,8 +17,8 @@ Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t ima
   const bool measured = model.input != Input::prior;
   const Tensor picture =
       measured ? posed.problem.A->picture(posed.problem.y).to(options) : Tensor();
-  const auto draw = [&](uint64_t seed, int64_t steps) {
-    Rng rng(seed, images);
+  const auto draw = [&](uint64_t number, int64_t steps) {
+    Rng rng(derive_seed(kHeldOutSeed, Stream::preview_sample, number), images);
     if (is_bridge(model.input))
       return cross_bridge(bridge_of(model.input), mean, picture, steps, rng);
     SamplerOptions sampler;
@@ -27,7 +27,7 @@ Tensor preview(const Checkpoint& model, const BatchSource& held_out, int64_t ima
   };
   std::vector<Tensor> rows;
   if (measured) rows = {posed.x0, picture, draw(1, 1)};
-  for (const uint64_t seed : {1, 2}) rows.push_back(draw(seed, 20));
+  for (const uint64_t number : {1, 2}) rows.push_back(draw(number, 20));
   for (Tensor& row : rows) row = to_uint8(row.to(at::kCPU, at::kFloat));
   return image_grid(at::cat(rows), images);
 }

@@ -20,8 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t kHeldOutSeed = 0x7e57;  // its noise is the same whatever the run's
-
 Json by_band(const BandSums::Means& means) {
   Json json;
   for (int64_t i = 0; i < bands(); ++i) {

@@ -6,8 +6,6 @@
 namespace eps::training {
 namespace {
 
-constexpr uint64_t kDropout = 100;  // a purpose of its own, see derive_seed()
-
 const std::string kAverage = "ema.", kAdamMean = "adam.mean.", kAdamSquare = "adam.square.";
 
 // A copy of the network that trains: float32 on its device, in the given arithmetic.
@@ -138,7 +136,7 @@ void Trainer::step() {
   const int64_t pass = options_.micro_batch > 0 ? std::min(options_.micro_batch, share) : share;
   gradient_.zero_();
   dropout_.set_current_seed(
-      derive_seed(source_.options().seed, kDropout, static_cast<uint64_t>(begin)));
+      derive_seed(source_.options().seed, Stream::training_dropout, static_cast<uint64_t>(begin)));
   for (int64_t first = begin; first < end; first += pass) {
     if (first + pass >= end) gradient_sum_->arm();
     accumulate(first, std::min(pass, end - first));

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace eps {
 namespace {
 
@@ -34,6 +36,55 @@ TEST(Random, SeedsImagesAndDrawsDiffer) {
 
 TEST(Random, FloatNoiseIsTheRoundedDoubleNoise) {
   EXPECT_TRUE(Rng(1).normal({100}, at::kFloat).equal(Rng(1).normal({100}).to(at::kFloat)));
+}
+
+// The compiler refuses a switch in which two purposes share a number, or one is left out.
+const char* name_of(Stream purpose) {
+  switch (purpose) {
+    case Stream::measurement_operator:
+      return "measurement_operator";
+    case Stream::measurement_noise:
+      return "measurement_noise";
+    case Stream::posterior_sample:
+      return "posterior_sample";
+    case Stream::training_noise:
+      return "training_noise";
+    case Stream::exact_images:
+      return "exact_images";
+    case Stream::colour_noise:
+      return "colour_noise";
+    case Stream::rank_ties:
+      return "rank_ties";
+    case Stream::training_order:
+      return "training_order";
+    case Stream::training_task:
+      return "training_task";
+    case Stream::training_operator:
+      return "training_operator";
+    case Stream::preview_sample:
+      return "preview_sample";
+    case Stream::training_dropout:
+      return "training_dropout";
+    case Stream::bootstrap:
+      return "bootstrap";
+  }
+  return nullptr;
+}
+
+TEST(Random, EveryPurposeHasASeedOfItsOwn) {
+  std::map<uint64_t, std::string> seeds;
+  size_t purposes = 0;
+  for (uint32_t number = 0; number <= 0xffff; ++number) {
+    const auto purpose = static_cast<Stream>(number);
+    if (name_of(purpose) == nullptr) continue;
+    ++purposes;
+    for (const uint64_t index : {0, 1}) {
+      const auto [other, is_new] = seeds.emplace(derive_seed(0, purpose, index), name_of(purpose));
+      EXPECT_TRUE(is_new) << name_of(purpose) << " and " << other->second;
+    }
+  }
+  EXPECT_EQ(seeds.size(), 2 * purposes);
+  EXPECT_GE(purposes, 13u);
 }
 
 // Fixed seed; each bound is 5 standard errors, a false alarm of 6e-7 had the seed been random.

@@ -17,14 +17,14 @@ Images images() {
 Tensor restored(int64_t batch, Cost* cost = nullptr) {
   const Mixture prior = example_mixture({1, 4, 4}, 2, 3);
   std::vector<Tensor> parts;
-  const Cost all = restore({.task = "inpaint_random:missing=0.5", .seed = 9, .batch = batch},
-                           choose_method("eps:steps=4"),
-                           prior,
-                           images(),
-                           at::kCPU,
-                           3,
-                           {},
-                           [&](const Tensor& part) { parts.push_back(part); });
+  const Cost all = draw_samples({.task = "inpaint_random:missing=0.5", .seed = 9, .batch = batch},
+                                choose_method("eps:steps=4"),
+                                prior,
+                                images(),
+                                at::kCPU,
+                                3,
+                                {},
+                                [&](const Tensor& part) { parts.push_back(part); });
   if (cost != nullptr) *cost = all;
   return at::cat(parts).reshape({3, 7, 1, 4, 4});
 }
@@ -50,8 +50,8 @@ TEST(Protocol, CountsEverySample) {
 
 TEST(Protocol, EveryImageHasItsOwnOperatorAndTheMeasurementIsIts) {
   const Images clean = images();
-  const auto problems =
-      pose({.task = "inpaint_random:missing=0.5", .sigma_y = 0, .batch = 4}, clean, at::kCPU);
+  const auto problems = make_problems(
+      {.task = "inpaint_random:missing=0.5", .sigma_y = 0, .batch = 4}, clean, at::kCPU);
   ASSERT_EQ(problems.size(), 2u);
   EXPECT_EQ(problems[0].y.size(0), 4);
   EXPECT_EQ(problems[1].y.size(0), 3);

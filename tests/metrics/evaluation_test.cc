@@ -73,18 +73,18 @@ class CalibratedMethods : public testing::Test {
     const Mixture prior = example_mixture({1, 6, 6}, 2, 1);
     Rng rng(2, kImages);
     const experiment::Images images{prior.sample(rng, kImages)};
-    const experiment::Protocol trial{
+    const experiment::Protocol protocol{
         .task = "inpaint_random:missing=0.5", .seed = 3, .batch = kImages};
-    const auto problems = pose(trial, images, at::kCPU);
+    const auto problems = make_problems(protocol, images, at::kCPU);
     std::vector<Tensor> samples;
-    restore(trial,
-            choose_method(method),
-            prior,
-            images,
-            at::kCPU,
-            kSamples,
-            {},
-            [&](const Tensor& part) { samples.push_back(part); });
+    draw_samples(protocol,
+                 choose_method(method),
+                 prior,
+                 images,
+                 at::kCPU,
+                 kSamples,
+                 {},
+                 [&](const Tensor& part) { samples.push_back(part); });
     return evaluate(at::stack(samples), images.x0, {.problems = &problems});
   }
 };

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "eps/experiment/protocol.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/task.h"
 #include "eps/priors/stationary.h"
@@ -120,6 +121,25 @@ TEST(Restoration, ShowsAGreyMeasurementWithNoiseOfItsOwnInEachChannel) {
   EXPECT_NEAR(colour.square().sum().item<double>() / (3 * count),
               0.02,
               5 * 0.02 * std::sqrt(2 / (2 * count)));
+}
+
+// At the default seeds, which are both 0: given the measurement's noise n, each channel has n plus
+// independent noise of the variance 2 sigma_y^2, together 3 sigma_y^2.
+TEST(Restoration, ColourNoiseIsIndependentOfTheMeasurementNoise) {
+  const double side = 64, sigma_y = 0.1;
+  const experiment::Images black{at::zeros({1, 1, 64, 64}, at::kDouble)};
+  const auto problems =
+      experiment::make_problems({.task = "identity", .sigma_y = sigma_y}, black, at::kCPU);
+  const Tensor noise = problems.front().y;
+  const Shown shown;
+  restore(choose_method("palette", "", 1), shown, problems.front(), {.samples = 1, .channels = 3});
+  for (const Tensor& channel : shown.side.unbind(1)) {
+    const Tensor colour = channel - noise[0];
+    const Tensor score = (colour * noise[0]).sum() / (noise.norm() * sigma_y * std::sqrt(2.0));
+    EXPECT_LT(score.abs().item<double>(), 5);
+    const double variance = channel.square().mean().item<double>() / (3 * sigma_y * sigma_y);
+    EXPECT_NEAR(variance, 1, 5 * std::sqrt(2.0) / side);
+  }
 }
 
 TEST(Restoration, WantsOneMeasurement) {
