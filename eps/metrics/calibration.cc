@@ -70,12 +70,13 @@ Statistic rank_deviation(const Tensor& histograms) {
 }
 
 Statistic rank_chi2(const Tensor& histograms) {
-  return [h = checked_histograms("rank_chi2", histograms, 2)](const Tensor& weights) {
+  auto ratio = [h = checked_histograms("rank_chi2", histograms, 2)](const Tensor& weights) {
     const Tensor mean = weighted_mean(h, weights), n = weights.sum();
     const Tensor variance = at::matmul(weights, (h - mean).square()) / (n - 1);
     const Tensor deviation = mean - 1 / static_cast<double>(h.size(1));
     return (deviation.square().sum() / (variance.sum() / n)).item<double>();
   };
+  return {ratio, 2};
 }
 
 int64_t samples_for_level(double level) {

@@ -157,9 +157,10 @@ class Evaluator {
     // An image without any measurement (a mask that hides all of it) has no chi2.
     const Tensor all = at::cat(values), measured = all.isnan().logical_not().to(at::kDouble);
     if (measured.sum().item<double>() == 0) return miss({"chi2"}, "needs a measurement");
-    take("chi2", [v = all.nan_to_num(), measured](const Tensor& weights) {
+    const auto mean = [v = all.nan_to_num(), measured](const Tensor& weights) {
       return ((v * measured * weights).sum() / (measured * weights).sum()).item<double>();
-    });
+    };
+    take("chi2", {mean, all.isnan().sum().item<int64_t>() + 1});
   }
 
   void take_mmd(const std::string& paired,

@@ -61,7 +61,7 @@ Statistic frechet_distance(const Tensor& samples, const Tensor& truth) {
   check(
       truth.dim() == 2, "frechet_distance: features must be N x D, got ", to_string(truth.sizes()));
   check(truth.size(0) >= 2, "frechet_distance: at least 2 images are wanted, got ", truth.size(0));
-  return [f = inner_products(samples, truth)](const Tensor& weights) {
+  auto distance = [f = inner_products(samples, truth)](const Tensor& weights) {
     const auto S = static_cast<double>(f.products.size(0));
     const double n2 = weights.sum().item<double>(), n1 = S * n2;
     const Tensor m1 = at::matmul(weights, f.x_means) / n2, m2 = at::matmul(weights, f.y) / n2;
@@ -75,6 +75,7 @@ Statistic frechet_distance(const Tensor& samples, const Tensor& truth) {
                                      f.y.size(1));
     return moments.item<double>() - 2 * root / std::sqrt((n1 - 1) * (n2 - 1));
   };
+  return {distance, 2};
 }
 
 }  // namespace eps

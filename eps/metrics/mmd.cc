@@ -58,14 +58,17 @@ MmdStatistics mmd(const Tensor& samples, const Tensor& truth) {
   }
   const auto count = static_cast<double>(samples.size(0));
   const Tensor within = (k.xx + k.yy) / count, truths = k.yy / count, cross = k.xy / count;
-  return {[=](const Tensor& w) {
-            return (mean_of_pairs(within, w) - 2 * mean_with_own(cross, w)).item<double>();
-          },
-          [=](const Tensor& w) {
-            // k_ii = 1 between an image and itself.
-            return (2 * mean_of_pairs(truths, w) - 2 * mean_with_own(truths, w)).item<double>();
-          },
-          [=](const Tensor& w) { return mean_of_pairs(within - 2 * cross, w).item<double>(); }};
+  const auto paired = [=](const Tensor& w) {
+    return (mean_of_pairs(within, w) - 2 * mean_with_own(cross, w)).item<double>();
+  };
+  // k_ii = 1 between an image and itself.
+  const auto floor = [=](const Tensor& w) {
+    return (2 * mean_of_pairs(truths, w) - 2 * mean_with_own(truths, w)).item<double>();
+  };
+  const auto unpaired = [=](const Tensor& w) {
+    return mean_of_pairs(within - 2 * cross, w).item<double>();
+  };
+  return {{paired, 2}, {floor, 2}, {unpaired, 2}};
 }
 
 }  // namespace eps

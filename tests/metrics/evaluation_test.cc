@@ -60,6 +60,7 @@ TEST(Evaluation, ImagesThatNothingWasMeasuredOfHaveNoChiSquare) {
       observe(inpainting(mask.expand({3, 1, 4, 4}).contiguous()), truth, scalar(0.1), rng)};
   const Evaluation e = evaluate(truth.unsqueeze(0), truth, {.problems = &problems});
   EXPECT_NEAR(e.metrics.at("chi2").value, 1, 5 * std::sqrt(2.0 / 32));
+  EXPECT_TRUE(std::isfinite(e.metrics.at("chi2").se));
   EXPECT_TRUE(std::isfinite(e.metrics.at("mmd_unpaired").se));  // of three images
 }
 
