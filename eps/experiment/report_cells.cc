@@ -12,19 +12,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a metric is a network's judgement.
-bool is_judged(const std::string& name) {
-  return name.starts_with("lpips") || name.starts_with("fid") ||
-         name.find("_inception") != std::string::npos || name.find("_768") != std::string::npos;
+bool needs_network(const std::string& name) {
+  const auto metric = known_metric(name);
+  return metric && metric->needs.network != MetricNetwork::none;
 }
 
-void drop_scores_of_networks(bool can_be_judged, report::Row& row) {
-  std::erase_if(row.metrics, [](const auto& metric) { return is_judged(metric.first); });
-  std::erase_if(row.absent, [](const auto& metric) { return is_judged(metric.first); });
+void drop_scores_of_networks(bool has_samples, report::Row& row) {
+  std::erase_if(row.metrics, [](const auto& metric) { return needs_network(metric.first); });
+  std::erase_if(row.absent, [](const auto& metric) { return needs_network(metric.first); });
   for (const Metric& metric : metrics())
-    if (is_judged(metric.name))
-      row.absent[metric.name] = can_be_judged ? "not judged yet by these weights"
-                                              : "judged by other weights; its samples are gone";
+    if (needs_network(metric.name))
+      row.absent[metric.name] = has_samples ? "not computed yet with these weights"
+                                            : "computed with other weights; the samples are gone";
 }
 
 template <class All, class Item>

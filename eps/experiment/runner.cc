@@ -209,7 +209,7 @@ class Runner {
     const Evaluation evaluation = evaluate(
         samples,
         truth,
-        {.judges = &in_.judges, .problems = e_.sigma_y > 0 ? &posed : nullptr, .seed = e_.seed});
+        {.networks = &in_.judges, .problems = e_.sigma_y > 0 ? &posed : nullptr, .seed = e_.seed});
     const Sampling sampling = *there.sampling();
     const auto judged = static_cast<double>(e_.images * samples.size(0));
     report::Row row = named(cell);

@@ -60,7 +60,7 @@ TEST_F(Bench, RunsTwoCellsEndToEnd) {
     return all[i]["metrics"]["energy_score"][number].get<double>();
   };
   EXPECT_LT(score(0, "value") + 5 * std::hypot(score(0, "se"), score(1, "se")), score(1, "value"));
-  EXPECT_EQ(all[0]["absent"]["lpips"], "needs --lpips FILE");
+  EXPECT_EQ(all[0]["absent"]["lpips"], "needs LPIPS weights");
   const std::string page = get_bytes(out_ + "/report.html");
   for (const char* words : {"Two cells", "<svg", "data:image/png;base64", "Energy score"})
     EXPECT_NE(page.find(words), std::string::npos) << words;
