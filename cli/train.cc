@@ -1,11 +1,9 @@
 // eps train: trains a prior, EPS, Palette, an input ablation or a bridge; goes on with a run.
-#include <atomic>
-#include <csignal>
-#include <ctime>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "eps/io/file.h"
@@ -19,22 +17,6 @@ struct Options {
   training::TrainingConfig flags;
   std::map<std::string, const CLI::Option*> given;  // by the name of the field
 };
-
-std::atomic<std::time_t> interrupted = 0;  // when, once it was
-static_assert(std::atomic<std::time_t>::is_always_lock_free);
-
-// The first interrupt ends the run after a checkpoint, a later one at once. timeout and some shells
-// signal a process and its group too, so those of the same moment are one.
-void handle_interrupts() {
-  for (const int signal : {SIGINT, SIGTERM})
-    std::signal(signal, [](int number) {
-      const std::time_t now = std::time(nullptr);
-      std::time_t first = 0;
-      if (interrupted.compare_exchange_strong(first, now) || now - first <= 1) return;
-      std::signal(number, SIG_DFL);
-      std::raise(number);
-    });
-}
 
 // The flags that were given, on top of `config`.
 training::TrainingConfig with_flags(const Options& o, const training::TrainingConfig& config) {
@@ -61,7 +43,7 @@ void run(const Options& o) {
             last = seen;
           },
       .say = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; },
-      .stop = [] { return interrupted != 0; }};
+      .stop = interrupted};
   if (o.resume.empty()) {
     training::TrainingConfig config;
     if (!o.config.empty()) config = training::parse_training_config(read_file(o.config), o.config);

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Files are replaced as a whole, so one that cannot be understood was not made by us.
+// Reads an object. Files are replaced as a whole, so a broken one was not written by eps.
 Json read_json(const std::string& path) {
   const Json json = Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
   check(json.is_object(), path, ": no JSON object; remove the file to do its cell again");
@@ -50,10 +50,10 @@ void CellFolder::write_sampling(const Sampling& sampling) const {
   write_file_atomically(file("sampling.json"), json.dump(2) + "\n");
 }
 
-std::optional<report::Row> CellFolder::row(const std::string& judges) const {
+std::optional<report::Row> CellFolder::row(const std::string& networks) const {
   const std::string path = file(row_);
   if (!std::filesystem::exists(path)) return {};
-  if (field<std::string>(read_json(path), "judges", path) != judges) return {};
+  if (field<std::string>(read_json(path), "judges", path) != networks) return {};
   return any_row();
 }
 
@@ -65,8 +65,8 @@ std::optional<report::Row> CellFolder::any_row() const {
   return rows.front();
 }
 
-void CellFolder::write_row(const report::Row& row, const std::string& judges) const {
-  const Json json = {{"judges", judges},
+void CellFolder::write_row(const report::Row& row, const std::string& networks) const {
+  const Json json = {{"judges", networks},
                      {"rows", Json::parse(to_json(std::vector<report::Row>{row}))}};
   write_file_atomically(file(row_), json.dump(2) + "\n");
 }

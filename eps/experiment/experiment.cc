@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMost = 1000000;  // of images, samples and steps
 
-// Reads the fields of one object, each once; one that is not asked for is an Error.
+// A `Reader` reads the fields of one object, each once; any other field is an Error.
 class Reader {
  public:
   Reader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -46,15 +46,15 @@ class Reader {
     check(object_.contains(name), where_, ": ", name, " is missing");
     optional(name, value);
   }
-  // Objects in a list, each handed to `take` with the name it has in messages.
-  template <class Take>
-  void list(const char* name, const Take& take) {
+  // Calls `read` with each object of a list.
+  template <class Read>
+  void list(const char* name, const Read& read) {
     known_.insert(name);
     const auto found = object_.find(name);
     if (found == object_.end()) return;
     check(found->is_array(), where_, ": ", name, " must be a list, got ", found->type_name());
     for (size_t i = 0; i < found->size(); ++i)
-      take(Reader((*found)[i], where_ + ": " + name + "[" + std::to_string(i) + "]"));
+      read(Reader((*found)[i], where_ + ": " + name + "[" + std::to_string(i) + "]"));
   }
   void finish() const {
     const std::vector<std::string> names(known_.begin(), known_.end());
@@ -95,7 +95,7 @@ class Reader {
   std::set<std::string> known_;
 };
 
-void check_contender(const MethodEntry& c, const Experiment& e, const std::string& where) {
+void check_entry(const MethodEntry& c, const Experiment& e, const std::string& where) {
   check(c.score == "samples" || c.score == "mean",
         where,
         ": score must be samples or mean, got ",
@@ -156,7 +156,7 @@ void validate(const Experiment& e, const std::string& source) {
           plot.x);
 }
 
-// A name for a folder: lower case, with a dash for what is no letter or digit.
+// Returns a name for a folder: lower case, with a dash for all but letters and digits.
 std::string slug(const std::string& text) {
   std::string name;
   for (const char c : text) {
@@ -214,7 +214,7 @@ Experiment parse_experiment(const std::string& text, const std::string& source) 
     entry.optional("tasks", c.tasks);
     entry.optional("score", c.score);
     entry.finish();
-    check_contender(c, e, entry.where());
+    check_entry(c, e, entry.where());
     e.methods.push_back(c);
   });
   reader.list("plots", [&](Reader entry) {
@@ -264,24 +264,24 @@ std::vector<Cell> cells_of(const Experiment& e,
     for (const MethodEntry& c : e.methods) {
       if (!c.tasks.empty() && std::find(c.tasks.begin(), c.tasks.end(), task) == c.tasks.end())
         continue;
-      const Method& method = choose_method(c.method).method;
-      const std::string model = is_exact(e)       ? ""
-                                : c.model.empty() ? to_string(method.input)
-                                                  : with_task(c.model, task);
+      const std::string own = to_string(choose_method(c.method).method.input);
+      const std::string model = is_exact(e) ? "" : c.model.empty() ? own : with_task(c.model, task);
       const auto found = models.find(model);
       const auto files = found == models.end() ? std::vector<std::string>{""} : found->second;
       for (const auto& file : files)
-        for (const int64_t steps : c.steps.empty() ? std::vector<int64_t>{0} : c.steps)
-          cells.push_back(
-              {task,
-               c.label,
-               c.method,
-               steps,
-               model,
-               file,
-               c.score == "mean",
-               slug(fmt::format(
-                   "{}-{}{}", task, method.name, steps ? fmt::format("-{}", steps) : ""))});
+        for (const int64_t steps : c.steps.empty() ? std::vector<int64_t>{0} : c.steps) {
+          const MethodChoice choice = choose_method(c.method, task, steps);
+          const std::string suffix = steps ? fmt::format("-{}", steps) : "";
+          cells.push_back({.task = task,
+                           .label = c.label,
+                           .method = c.method,
+                           .steps = steps,
+                           .model = model,
+                           .model_file = file,
+                           .of_mean = c.score == "mean",
+                           .folder = slug(fmt::format("{}-{}{}", task, choice.method.name, suffix)),
+                           .choice = choice});
+        }
     }
   return cells;
 }

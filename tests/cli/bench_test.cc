@@ -103,6 +103,21 @@ TEST_F(Bench, GoesOnAfterAKillWithTheSameRows) {
   EXPECT_EQ(bench(cut, "--images 40").output.find("["), std::string::npos);
 }
 
+TEST_F(Bench, AnInterruptLeavesAReportOfAllThatIsFinished) {
+  const Outcome stopped = run_program(
+      "sh",
+      "-c '" + std::string(EPS_PROGRAM) + " " + command(out_, "--images 40") + " & while ! ls " +
+          out_ + "/cells/*/row.json >/dev/null 2>&1; do sleep 0.01; done; kill -INT $!; wait $!'");
+  EXPECT_EQ(stopped.status, 1) << stopped.output;
+  EXPECT_NE(stopped.output.find("interrupted; the same command goes on"), std::string::npos)
+      << stopped.output;
+  const json all = rows(out_);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0]["error"], "");
+  EXPECT_EQ(all[1]["error"], "not run yet");
+  EXPECT_EQ(bench(out_, "--images 40").status, 0);
+}
+
 TEST_F(Bench, SharesCellsOutOverProcesses) {
   const std::string shared = folder_.file("shared");
   const auto as_rank = [&](int rank) {
@@ -121,7 +136,7 @@ TEST_F(Bench, SharesCellsOutOverProcesses) {
 }
 
 TEST_F(Bench, ProcessesStartedTogetherDoNotGetInEachOthersWay) {
-  // Two rows judge the same samples, and all processes make the folder at once.
+  // Two rows score the same samples, and all processes make the folder at once.
   put_bytes(file_, R"({"title": "N", "data": "exact:size=4", "images": 3, "samples": 3,
     "tasks": ["identity", "inpaint_random:missing=0.5"],
     "methods": [{"label": "EPS", "method": "eps", "steps": [2]},
@@ -139,7 +154,7 @@ TEST_F(Bench, ProcessesStartedTogetherDoNotGetInEachOthersWay) {
   }
 }
 
-TEST_F(Bench, ATaskThatCannotBePosedDoesNotStopTheOthers) {
+TEST_F(Bench, AnImpossibleTaskDoesNotStopTheOthers) {
   put_bytes(file_, R"({"title": "N", "data": "exact:size=6", "images": 3, "samples": 2,
     "tasks": ["super_resolution_4x", "identity"],
     "methods": [{"label": "EPS", "method": "eps", "steps": [2]}], "metrics": ["psnr"]})");
@@ -239,7 +254,8 @@ TEST_F(Bench, NetworksAreGivenByName) {
   EXPECT_EQ(outcome.status, 1) << outcome.output;
   const auto all = rows(out_);
   EXPECT_EQ(all[0]["images_seen"], 77);
-  EXPECT_EQ(all[1]["error"], "needs a network: --model eps=FILE");
+  EXPECT_EQ(all[1]["error"], "needs the network eps");
+  EXPECT_NE(outcome.output.find("--model NAME=FILE"), std::string::npos) << outcome.output;
   // Samples are images.
   for (const auto& cell : fs::directory_iterator(out_ + "/cells"))
     if (fs::exists(cell.path() / "samples.npy")) {
