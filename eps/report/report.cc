@@ -1,4 +1,4 @@
-// Rows as JSON, which programs read back, and as CSV, which spreadsheets take.
+// Rows as JSON, for programs, and as CSV, for spreadsheets.
 #include "eps/report/report.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ Json encode(const std::map<std::string, Reading>& metrics) {
   return json;
 }
 
-// Takes fields out of one object; `where` is for messages: "rows.json: row 3".
+// A `Fields` reads the fields of one object; `where` is for messages: "rows.json: row 3".
 class Fields {
  public:
   Fields(Json json, std::string where) : json_(std::move(json)), where_(std::move(where)) {
@@ -61,7 +61,7 @@ class Fields {
   }
 
   template <class Value>
-  void take(const char* name, Value& value) {
+  void read(const char* name, Value& value) {
     const auto found = json_.find(name);
     check(found != json_.end(), where_, ": the field \"", name, "\" is missing");
     decode(*found, where_ + ": " + name, value);
@@ -99,8 +99,8 @@ class Fields {
 
   static void decode(const Json& json, const std::string& where, Reading& value) {
     Fields fields(json, where);
-    fields.take("value", value.value);
-    fields.take("se", value.se);
+    fields.read("value", value.value);
+    fields.read("se", value.se);
     fields.expect_no_more();
   }
 
@@ -123,7 +123,8 @@ class Fields {
   std::string where_;
 };
 
-// RFC 4180: quoted where a comma, a quote or a line break is inside, quotes doubled.
+// Returns a cell by RFC 4180: quoted where a comma, a quote or a line break is inside, quotes
+// doubled.
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -133,7 +134,7 @@ std::string csv_cell(const std::string& text) {
 
 std::string csv_cell(int64_t value) { return fmt::format("{}", value); }
 
-// In the digits that read back as the same number; a NaN is an empty cell.
+// Returns the digits that read back as the same number; a NaN is an empty cell.
 std::string csv_cell(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 }  // namespace
@@ -157,7 +158,7 @@ std::vector<Row> parse_rows(const std::string& text, const std::string& name) {
   for (const auto& item : json) {
     Fields fields(item, fmt::format("{}: row {}", name, rows.size() + 1));
     Row& row = rows.emplace_back();
-    for_each_field(row, [&](const char* field, auto& value) { fields.take(field, value); });
+    for_each_field(row, [&](const char* field, auto& value) { fields.read(field, value); });
     fields.expect_no_more();
   }
   return rows;
