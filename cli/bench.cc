@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "cli/images.h"
+#include "cli/interrupt.h"
 #include "cli/model.h"
 #include "cli/seed.h"
 #include "cli/verbs.h"
@@ -129,12 +130,31 @@ void use_networks(const Options& o,
   };
 }
 
+void print_outcome(const std::vector<report::Row>& rows, const std::string& out) {
+  size_t failed = 0, waiting = 0, without_network = 0;
+  for (const report::Row& row : rows) {
+    waiting += row.error == experiment::kNotRunYet;
+    failed += !row.error.empty() && row.error != experiment::kNotRunYet;
+    without_network += row.error.starts_with(experiment::kNeedsNetwork);
+  }
+  fmt::print("{} of {} cells", rows.size() - failed - waiting, rows.size());
+  if (failed > 0) fmt::print(", {} failed", failed);
+  if (waiting > 0)
+    fmt::print(", {} {}", waiting, interrupted() ? "not run yet" : "left to other processes");
+  fmt::print("; {}/report.html\n", out);
+  if (without_network > 0) fmt::print("--model NAME=FILE names a network\n");
+  if (interrupted()) fmt::print("interrupted; the same command goes on\n");
+  if (failed > 0 || interrupted()) throw CLI::RuntimeError(1);
+}
+
 void run(Options& o) {
   o.run.whole = read_experiment(o);
   const experiment::Experiment experiment = asked_for(*o.run.whole, o);
   o.run.ranks = ranks_in_environment();
   o.run.keep_samples = !o.discard;
   o.run.say = [](const std::string& line) { std::cerr << line << std::endl; };
+  o.run.stop = interrupted;
+  handle_interrupts();
   experiment::ExperimentInputs inputs;
   inputs.models = parse_models(o.models);
   inputs.device = parse_device(is_exact(experiment) ? "cpu" : o.device, o.run.ranks.local);
@@ -144,19 +164,10 @@ void run(Options& o) {
   } else {
     use_networks(o, experiment, inputs);
   }
-  inputs.judges =
+  inputs.metric_networks =
       load_metric_networks(o.lpips, o.inception, o.run.out + "/features", inputs.device);
   const auto rows = experiment::run_experiment(experiment, inputs, o.run);
-  size_t failed = 0, waiting = 0;  // the latter for other processes
-  for (const report::Row& row : rows) {
-    waiting += row.error == experiment::kNotRunYet;
-    failed += !row.error.empty() && row.error != experiment::kNotRunYet;
-  }
-  fmt::print("{} of {} cells", rows.size() - failed - waiting, rows.size());
-  if (failed > 0) fmt::print(", {} failed", failed);
-  if (waiting > 0) fmt::print(", {} left to other processes", waiting);
-  fmt::print("; {}/report.html\n", o.run.out);
-  if (failed > 0) throw CLI::RuntimeError(1);
+  print_outcome(rows, o.run.out);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// eps metrics: judges samples against the truth.
+// eps metrics: scores samples against the truth.
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -84,12 +84,19 @@ Json to_json(const Evaluation& evaluation) {
   return {{"metrics", metrics}, {"absent", absent}, {"ranks", evaluation.ranks}};
 }
 
-// In the order of the registry; features have names of their own.
-void print(const Evaluation& evaluation, const MetricNetworks& judges) {
+// Returns the reason why a metric is absent, with the flag that would mend it.
+std::string with_flag(const std::string& reason) {
+  if (reason == "needs LPIPS weights") return reason + " (--lpips FILE)";
+  if (reason == "needs Inception weights") return reason + " (--inception FILE)";
+  return reason;
+}
+
+// Prints metrics in the order of the registry; features have names of their own.
+void print(const Evaluation& evaluation, const MetricNetworks& networks) {
   std::vector<std::string> names;
   for (const Metric& metric : metrics()) {
     std::vector<int64_t> lengths = {2048};
-    if (judges.inception) lengths = judges.inception->dimensions();
+    if (networks.inception) lengths = networks.inception->dimensions();
     for (const int64_t length : lengths) {
       const std::string name = metric_name(metric.name, length);
       if (names.empty() || names.back() != name) names.push_back(name);
@@ -104,7 +111,7 @@ void print(const Evaluation& evaluation, const MetricNetworks& judges) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const auto& [name, reason] : evaluation.absent) by_reason[reason].push_back(name);
   for (const auto& [reason, absent] : by_reason)
-    fmt::print("absent: {}: {}\n", fmt::join(absent, ", "), reason);
+    fmt::print("absent: {}: {}\n", fmt::join(absent, ", "), with_flag(reason));
 }
 
 // What was asked for by name must be there.
@@ -119,7 +126,7 @@ void keep_only(const std::vector<std::string>& names, Evaluation& evaluation) {
           "metric ",
           name,
           ": ",
-          reason == evaluation.absent.end() ? "needs other weights" : reason->second);
+          reason == evaluation.absent.end() ? "needs other weights" : with_flag(reason->second));
     kept.insert(*found);
   }
   evaluation.metrics = kept;
@@ -149,14 +156,14 @@ void run(const Options& o) {
   }
   const at::Device device = parse_device(o.device);
   prepare_device(device);
-  const MetricNetworks judges = load_metric_networks(o.lpips, o.inception, o.cache, device);
+  const MetricNetworks networks = load_metric_networks(o.lpips, o.inception, o.cache, device);
   Evaluation evaluation = evaluate(
       samples,
       truth,
-      {.judges = &judges, .problems = problems.empty() ? nullptr : &problems, .seed = o.seed});
+      {.networks = &networks, .problems = problems.empty() ? nullptr : &problems, .seed = o.seed});
   keep_only(o.metrics, evaluation);
   fmt::print("samples of each image: {}, images: {}\n", samples.size(0), truth.size(0));
-  print(evaluation, judges);
+  print(evaluation, networks);
   if (o.json.empty()) return;
   auto json = to_json(evaluation);
   json["samples"] = samples.size(0);
@@ -168,7 +175,7 @@ void run(const Options& o) {
 
 void add_metrics(CLI::App& app) {
   const auto o = std::make_shared<Options>();
-  auto* verb = app.add_subcommand("metrics", "Judge samples against the truth");
+  auto* verb = app.add_subcommand("metrics", "Score samples against the truth");
   verb->add_option("--samples", o->samples, "(S, N, C, H, W) in [-1, 1]")->required();
   verb->add_option("--truth", o->truth, "(N, C, H, W) in [-1, 1]")->required();
   verb->add_option("--lpips", o->lpips, "LPIPS weights, from eps convert; several are allowed");

@@ -59,12 +59,12 @@ Results restore_images(const Options& o, const MethodChoice& choice, const Check
   const NetworkDenoiser denoiser(model);
   const at::Device device = model.network.device();
   // No more than all images, whose operators may come from a file with one for each.
-  const experiment::Protocol trial{o.task, o.sigma_y, o.seed, std::min(o.batch, data.size())};
+  const experiment::Protocol protocol{o.task, o.sigma_y, o.seed, std::min(o.batch, data.size())};
   Results results;
   results.truth = data.images;
   std::vector<Tensor> measurements, pictures, samples;
   std::map<std::string, std::vector<Tensor>> parameters;
-  for (const Problem& problem : make_problems(trial, images, device)) {
+  for (const Problem& problem : make_problems(protocol, images, device)) {
     measurements.push_back(problem.y.to(at::kCPU, at::kFloat));
     pictures.push_back(problem.A->format().picture(problem.y).to(at::kCPU, at::kFloat));
     add_parameters(problem, parameters);
@@ -75,7 +75,7 @@ Results restore_images(const Options& o, const MethodChoice& choice, const Check
   Progress progress("evaluations", measured_cost(choice).evaluations * data.size() * o.samples);
   const auto start = std::chrono::steady_clock::now();
   results.cost = draw_samples(
-      trial,
+      protocol,
       choice,
       denoiser,
       images,

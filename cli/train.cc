@@ -1,10 +1,8 @@
 // eps train: trains a prior, EPS, Palette, an input ablation or a bridge; goes on with a run.
-#include <atomic>
-#include <csignal>
-#include <ctime>
 #include <iostream>
 #include <optional>
 
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/seed.h"
 #include "cli/verbs.h"
@@ -19,24 +17,6 @@ struct Options {
   training::TrainingConfig flags;
   std::map<std::string, const CLI::Option*> given;  // by the name of the field
 };
-
-std::atomic<std::time_t> interrupted = 0;  // when, once it was
-std::atomic<int> interrupt = 0;            // the signal
-static_assert(std::atomic<std::time_t>::is_always_lock_free);
-
-// The first interrupt ends the run after a checkpoint, a later one at once. timeout and some shells
-// signal a process and its group too, so those of the same moment are one.
-void handle_interrupts() {
-  for (const int signal : {SIGINT, SIGTERM})
-    std::signal(signal, [](int number) {
-      const std::time_t now = std::time(nullptr);
-      std::time_t first = 0;
-      interrupt = number;
-      if (interrupted.compare_exchange_strong(first, now) || now - first <= 1) return;
-      std::signal(number, SIG_DFL);
-      std::raise(number);
-    });
-}
 
 // Returns `config` with the values of the flags that were given.
 training::TrainingConfig with_flags(const Options& o, training::TrainingConfig config) {
@@ -66,7 +46,7 @@ void run(const Options& o) {
             last = seen;
           },
       .say = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; },
-      .stop = [] { return interrupted != 0; },
+      .stop = interrupted,
       .stopped =
           [&](int64_t seen) {
             std::cerr << "eps: stopped after " << seen << " images; go on with eps train --resume "
@@ -84,7 +64,7 @@ void run(const Options& o) {
         hooks);
   }
   // A script that goes on after the training must see that it was cut short.
-  if (interrupted != 0) throw CLI::RuntimeError(128 + interrupt);
+  if (interrupted()) throw CLI::RuntimeError(128 + interrupt_signal());
 }
 
 std::string flag_name(std::string field) {

@@ -3,6 +3,7 @@ set(EPS_PUBLIC_HEADERS
     eps/base/core.h
     eps/base/random.h
     eps/base/spec.h
+    eps/base/streams.h
     eps/io/array.h
     eps/io/file.h
     eps/io/npy.h
@@ -15,9 +16,11 @@ set(EPS_PUBLIC_HEADERS
     eps/operators/isometry.h
     eps/operators/operator.h
     eps/operators/parameter_file.h
+    eps/operators/registry.h
     eps/operators/task.h
     eps/diffusion/bridge.h
     eps/diffusion/denoiser.h
+    eps/diffusion/network_input.h
     eps/diffusion/pivot.h
     eps/diffusion/query.h
     eps/diffusion/sampler.h

@@ -45,12 +45,12 @@ void CellFolder::write_sampling(const Sampling& sampling) const {
   write_file_atomically(file("sampling.json"), json_text(json, 2) + "\n");
 }
 
-std::optional<report::Row> CellFolder::row(const std::string& judges) const {
+std::optional<report::Row> CellFolder::row(const std::string& networks) const {
   const std::string path = file(row_);
   if (!std::filesystem::exists(path)) return {};
   const auto scored_by =
       read_object(path, [](JsonFields& fields) { return fields.get<std::string>("judges"); });
-  if (scored_by != judges) return {};
+  if (scored_by != networks) return {};
   return any_row();
 }
 
@@ -64,8 +64,8 @@ std::optional<report::Row> CellFolder::any_row() const {
   });
 }
 
-void CellFolder::write_row(const report::Row& row, const std::string& judges) const {
-  const Json json = {{"judges", judges}, {"rows", Json::array({report::row_json(row)})}};
+void CellFolder::write_row(const report::Row& row, const std::string& networks) const {
+  const Json json = {{"judges", networks}, {"rows", Json::array({report::row_json(row)})}};
   write_file_atomically(file(row_), json_text(json, 2) + "\n");
 }
 

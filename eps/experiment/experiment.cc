@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMost = 1000000;  // of images, samples and steps
 
-void check_contender(const MethodEntry& c, const Experiment& e, const std::string& where) {
+void check_entry(const MethodEntry& c, const Experiment& e, const std::string& where) {
   check(c.score == "samples" || c.score == "mean",
         where,
         ": score must be samples or mean, got ",
@@ -78,7 +78,7 @@ void validate(const Experiment& e, const std::string& source) {
           plot.x);
 }
 
-// A name for a folder: lower case, with a dash for what is no letter or digit.
+// Returns a name for a folder: lower case, with a dash for all but letters and digits.
 std::string slug(const std::string& text) {
   std::string name;
   for (const char c : text) {
@@ -131,7 +131,7 @@ Experiment parse_experiment(const std::string& text, const std::string& source) 
     entry.optional("tasks", c.tasks);
     entry.optional("score", c.score);
     entry.finish();
-    check_contender(c, e, entry.where());
+    check_entry(c, e, entry.where());
     e.methods.push_back(c);
   }
   for (JsonFields& entry : reader.list("plots")) {
@@ -182,24 +182,24 @@ std::vector<Cell> cells_of(const Experiment& e,
     for (const MethodEntry& c : e.methods) {
       if (!c.tasks.empty() && std::find(c.tasks.begin(), c.tasks.end(), task) == c.tasks.end())
         continue;
-      const Method& method = choose_method(c.method).method;
-      const std::string model = is_exact(e)       ? ""
-                                : c.model.empty() ? to_string(method.input)
-                                                  : with_task(c.model, task);
+      const std::string own = to_string(choose_method(c.method).method.input);
+      const std::string model = is_exact(e) ? "" : c.model.empty() ? own : with_task(c.model, task);
       const auto found = models.find(model);
       const auto files = found == models.end() ? std::vector<std::string>{""} : found->second;
       for (const auto& file : files)
-        for (const int64_t steps : c.steps.empty() ? std::vector<int64_t>{0} : c.steps)
-          cells.push_back(
-              {task,
-               c.label,
-               c.method,
-               steps,
-               model,
-               file,
-               c.score == "mean",
-               slug(fmt::format(
-                   "{}-{}{}", task, method.name, steps ? fmt::format("-{}", steps) : ""))});
+        for (const int64_t steps : c.steps.empty() ? std::vector<int64_t>{0} : c.steps) {
+          const MethodChoice choice = choose_method(c.method, task, steps);
+          const std::string suffix = steps ? fmt::format("-{}", steps) : "";
+          cells.push_back({.task = task,
+                           .label = c.label,
+                           .method = c.method,
+                           .steps = steps,
+                           .model = model,
+                           .model_file = file,
+                           .of_mean = c.score == "mean",
+                           .folder = slug(fmt::format("{}-{}{}", task, choice.method.name, suffix)),
+                           .choice = choice});
+        }
     }
   return cells;
 }

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What all cells of a folder share.
+// Returns the values that all cells of a folder share.
 Json protocol(const Experiment& e, const std::string& images_hash) {
   return {{"title", e.title},
           {"images", e.images},
@@ -23,7 +23,7 @@ Json protocol(const Experiment& e, const std::string& images_hash) {
           {"images_hash", images_hash}};
 }
 
-// Nothing but what another process has just begun with, or one that was killed left.
+// Throws unless the folder is empty but for files of a process that has just begun or was killed.
 void check_free(const std::string& path) {
   if (!fs::exists(path)) return;
   check(fs::is_directory(path), path, ": is a file; a folder is wanted");
@@ -68,7 +68,7 @@ void open_experiment_folder(const std::string& path,
                             const std::string& images_hash) {
   const std::string file = path + "/experiment.json";
   const Json wanted = protocol(experiment, images_hash);
-  // Before anything is made there: it may be anyone's.
+  // The check comes before anything is made there: the folder may be anyone's.
   if (!fs::exists(file)) check_free(path);
   std::error_code error;
   fs::create_directories(path, error);

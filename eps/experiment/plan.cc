@@ -1,4 +1,4 @@
-// Who does what of an experiment, and what tells one cell from another.
+// The plan of an experiment.
 #include "eps/experiment/plan.h"
 
 #include <algorithm>

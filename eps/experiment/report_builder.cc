@@ -1,10 +1,11 @@
-// From the rows of an experiment to its report.
+// The report of an experiment, built from its rows.
 #include "eps/experiment/report_builder.h"
 
 #include <fmt/format.h>
 
 #include <limits>
 
+#include "eps/io/file.h"
 #include "eps/io/images/image.h"
 #include "eps/metrics/psnr.h"
 #include "eps/report/table.h"
@@ -12,8 +13,8 @@
 namespace eps::experiment {
 namespace {
 
-// Columns of a sheet as they are gathered, each (K, C, H, W) with the PSNR of its images or
-// without.
+// `Columns` gathers the columns of a sheet, each (K, C, H, W), with or without the PSNR of its
+// images.
 struct Columns {
   std::vector<std::string> titles;
   std::vector<Tensor> images, psnr;
@@ -35,9 +36,8 @@ class Sheets {
  public:
   Sheets(const Experiment& experiment,
          const ExperimentInputs& inputs,
-         const std::vector<report::Row>& rows,
-         const std::vector<std::optional<Thumbnails>>& thumbnails)
-      : e_(experiment), rows_(rows), glimpses_(thumbnails) {
+         const std::vector<ReportCell>& cells)
+      : e_(experiment), cells_(cells) {
     few_ = {inputs.images.x0.slice(0, 0, experiment.sheet_images).to(at::kCPU, at::kDouble)};
   }
 
@@ -56,7 +56,7 @@ class Sheets {
   }
 
  private:
-  // The image and its measurement; the same for every cell of the task.
+  // Returns the image and its measurement, which all cells of the task share.
   Columns begin(const std::string& task) const {
     const Problem problem =
         make_problems(
@@ -69,35 +69,36 @@ class Sheets {
     columns.add("measurement", problem.A->format().picture(problem.y).expand_as(few_.x0));
     return columns;
   }
-  // Rows of the task that have pictures.
-  std::vector<size_t> finished(const std::string& task) const {
-    std::vector<size_t> found;
-    for (size_t i = 0; i < rows_.size(); ++i)
-      if (rows_[i].task == task && glimpses_[i] && rows_[i].error.empty()) found.push_back(i);
+  // Returns the cells of the task that have pictures.
+  std::vector<const ReportCell*> finished(const std::string& task) const {
+    std::vector<const ReportCell*> found;
+    for (const ReportCell& cell : cells_)
+      if (cell.row.task == task && cell.thumbnails && cell.row.error.empty())
+        found.push_back(&cell);
     return found;
   }
   Tensor few(const Tensor& images) const { return images.slice(0, 0, few_.x0.size(0)); }
   Tensor quality(const Tensor& images) const { return psnr(images, few_.x0); }
 
-  // The first sample of each method.
+  // Adds a sheet with the first sample of each method.
   void add_methods(const std::string& task, std::vector<report::PictureGrid>& sheets) const {
     const auto found = finished(task);
     if (found.empty()) return;
     Columns columns = begin(task);
-    for (const size_t i : found) {
-      const Tensor sample = few(glimpses_[i]->samples[0]);
-      columns.add(report::row_label(rows_[i]), sample, quality(sample));
+    for (const ReportCell* cell : found) {
+      const Tensor sample = few(cell->thumbnails->samples[0]);
+      columns.add(report::row_label(cell->row), sample, quality(sample));
     }
     sheets.push_back(columns.sheet(report::task_title(task)));
   }
 
-  // For each method: samples, their mean and how they differ.
+  // Adds a sheet for each method: samples, their mean and their standard deviation.
   void add_samples(const std::string& task, std::vector<report::PictureGrid>& sheets) const {
     const auto found = finished(task);
     if (found.empty()) return;
     const Columns first = begin(task);
-    for (const size_t i : found) {
-      const Thumbnails& thumbnails = *glimpses_[i];
+    for (const ReportCell* cell : found) {
+      const Thumbnails& thumbnails = *cell->thumbnails;
       Columns columns = first;
       for (int64_t k = 0; k < thumbnails.samples.size(0); ++k) {
         const Tensor sample = few(thumbnails.samples[k]);
@@ -107,40 +108,49 @@ class Sheets {
       // Black is none, white a standard deviation of 0.5 or more.
       columns.add("std", few(thumbnails.deviation) * 4 - 1);
       sheets.push_back(columns.sheet(
-          fmt::format("{}: {}", report::task_title(task), report::row_label(rows_[i]))));
+          fmt::format("{}: {}", report::task_title(task), report::row_label(cell->row))));
     }
   }
 
   const Experiment& e_;
-  const std::vector<report::Row>& rows_;
-  const std::vector<std::optional<Thumbnails>>& glimpses_;
+  const std::vector<ReportCell>& cells_;
   Images few_;
 };
 
-}  // namespace
-
 report::Report make_report(const Experiment& e,
                            const ExperimentInputs& inputs,
-                           const std::vector<report::Row>& rows,
-                           const std::vector<std::optional<Thumbnails>>& thumbnails) {
+                           const std::vector<ReportCell>& cells) {
   report::Report report;
   report.title = e.title;
   report.about = e.about;
   report.tasks = e.tasks;
-  report.rows = rows;
+  for (const ReportCell& cell : cells) report.rows.push_back(cell.row);
   report.parameters = {{"data", e.data},
                        {"images", std::to_string(e.images)},
                        {"samples of each", std::to_string(e.samples)},
                        {"sigma_y", fmt::format("{:g}", e.sigma_y)},
                        {"seed", std::to_string(e.seed)}};
-  const auto& inception = inputs.judges.inception;
-  const auto actual = [&](const std::string& name) {
+  const auto& inception = inputs.metric_networks.inception;
+  const auto full_name = [&](const std::string& name) {
     return inception ? metric_name(name, inception->dimensions().front()) : name;
   };
-  for (const auto& name : e.metrics) report.columns.push_back(actual(name));
-  for (const report::Plot& plot : e.plots) report.plots.push_back({plot.x, actual(plot.y)});
-  report.sheets = Sheets(e, inputs, rows, thumbnails).all();
+  for (const auto& name : e.metrics) report.columns.push_back(full_name(name));
+  for (const report::Plot& plot : e.plots) report.plots.push_back({plot.x, full_name(plot.y)});
+  report.sheets = Sheets(e, inputs, cells).all();
   return report;
+}
+
+}  // namespace
+
+void write_reports(const std::string& out,
+                   const Experiment& experiment,
+                   const ExperimentInputs& inputs,
+                   const std::vector<ReportCell>& cells) {
+  const report::Report report = make_report(experiment, inputs, cells);
+  write_file_atomically(out + "/rows.json", to_json(report.rows));
+  write_file_atomically(out + "/rows.csv", report::to_csv(report.rows));
+  write_file_atomically(out + "/report.md", report::to_markdown(report));
+  write_file_atomically(out + "/report.html", report::to_html(report));
 }
 
 }  // namespace eps::experiment

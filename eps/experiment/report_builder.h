@@ -1,15 +1,15 @@
-// From the rows of an experiment to its report: which columns, plots and pictures it has.
+// The report of an experiment, built from its rows: columns, plots and pictures.
 #pragma once
 
-#include "eps/experiment/cell_folder.h"
-#include "eps/experiment/runner.h"
+#include "eps/experiment/inputs.h"
+#include "eps/experiment/report_cells.h"
 
 namespace eps::experiment {
 
-// rows and thumbnails: one for each cell, in their order.
-report::Report make_report(const Experiment& experiment,
-                           const ExperimentInputs& inputs,
-                           const std::vector<report::Row>& rows,
-                           const std::vector<std::optional<Thumbnails>>& thumbnails);
+// Writes rows.json, rows.csv, report.md and report.html of these cells into the folder `out`.
+void write_reports(const std::string& out,
+                   const Experiment& experiment,
+                   const ExperimentInputs& inputs,
+                   const std::vector<ReportCell>& cells);
 
 }  // namespace eps::experiment

@@ -1,4 +1,4 @@
-// The cells that the report of an experiment shows.
+// The cells of an experiment's report.
 #include "eps/experiment/report_cells.h"
 
 #include <algorithm>
@@ -12,19 +12,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a metric is a network's judgement.
-bool is_judged(const std::string& name) {
-  return name.starts_with("lpips") || name.starts_with("fid") ||
-         name.find("_inception") != std::string::npos || name.find("_768") != std::string::npos;
+bool needs_network(const std::string& name) {
+  const auto metric = known_metric(name);
+  return metric && metric->needs.network != MetricNetwork::none;
 }
 
-void drop_scores_of_networks(bool can_be_judged, report::Row& row) {
-  std::erase_if(row.metrics, [](const auto& metric) { return is_judged(metric.first); });
-  std::erase_if(row.absent, [](const auto& metric) { return is_judged(metric.first); });
+void drop_scores_of_networks(bool has_samples, report::Row& row) {
+  std::erase_if(row.metrics, [](const auto& metric) { return needs_network(metric.first); });
+  std::erase_if(row.absent, [](const auto& metric) { return needs_network(metric.first); });
   for (const Metric& metric : metrics())
-    if (is_judged(metric.name))
-      row.absent[metric.name] = can_be_judged ? "not judged yet by these weights"
-                                              : "judged by other weights; its samples are gone";
+    if (needs_network(metric.name))
+      row.absent[metric.name] = has_samples ? "not computed yet with these weights"
+                                            : "computed with other weights; the samples are gone";
 }
 
 template <class All, class Item>
@@ -32,8 +31,8 @@ bool has(const All& all, const Item& item) {
   return std::find(all.begin(), all.end(), item) != all.end();
 }
 
-// Where in the experiment a row belongs: its task and its method, by number. Nothing, if nowhere.
-std::optional<std::pair<size_t, size_t>> place(const Experiment& e, const ReportCell& cell) {
+// Returns the numbers of a row's task and method in the experiment. Nothing, if it has none.
+std::optional<std::pair<size_t, size_t>> position_in(const Experiment& e, const ReportCell& cell) {
   const report::Row& row = cell.row;
   const auto task = std::find(e.tasks.begin(), e.tasks.end(), row.task);
   const auto method = std::find_if(e.methods.begin(), e.methods.end(), [&](const MethodEntry& c) {
@@ -51,10 +50,10 @@ auto name_of(const ReportCell& cell) {
   return std::tie(cell.row.task, cell.row.method, cell.row.steps, cell.of_mean);
 }
 
-// Finished cells in the folder that are not own ones, the last first; without pictures.
+// Returns finished cells in the folder that are not own ones, the last first; without pictures.
 std::vector<ReportCell> finished_cells(const std::string& cells,
                                        const std::vector<ReportCell>& own,
-                                       const std::string& judges) {
+                                       const std::string& networks) {
   std::vector<std::pair<fs::file_time_type, ReportCell>> found;
   if (!fs::exists(cells)) return {};
   for (const auto& entry : fs::directory_iterator(cells)) {
@@ -65,7 +64,7 @@ std::vector<ReportCell> finished_cells(const std::string& cells,
       const bool ours = std::any_of(own.begin(), own.end(), [&](const ReportCell& cell) {
         return cell.folder == name && cell.of_mean == of_mean;
       });
-      const auto row = ours ? std::nullopt : read_row(folder, judges);
+      const auto row = ours ? std::nullopt : read_row(folder, networks);
       if (!row || !row->error.empty()) continue;
       found.emplace_back(folder.scored_at(), ReportCell{name, of_mean, *row, {}});
     }
@@ -80,8 +79,20 @@ std::vector<ReportCell> finished_cells(const std::string& cells,
 
 }  // namespace
 
-std::optional<report::Row> read_row(const CellFolder& folder, const std::string& judges) {
-  if (auto row = folder.row(judges)) return row;
+report::Row empty_row(const Experiment& experiment, const Cell& cell) {
+  report::Row row;
+  row.task = cell.task;
+  row.method = cell.label;
+  row.spec = cell.method;
+  row.model = cell.model;
+  row.steps = cell.steps;
+  row.images = experiment.images;
+  row.samples = experiment.samples;
+  return row;
+}
+
+std::optional<report::Row> read_row(const CellFolder& folder, const std::string& networks) {
+  if (auto row = folder.row(networks)) return row;
   auto row = folder.any_row();
   if (row && row->error.empty()) drop_scores_of_networks(folder.has_samples(), *row);
   return row;
@@ -90,22 +101,22 @@ std::optional<report::Row> read_row(const CellFolder& folder, const std::string&
 std::vector<ReportCell> merge_finished(std::vector<ReportCell> own,
                                        const Experiment& whole,
                                        const std::string& cells,
-                                       const std::string& judges) {
+                                       const std::string& networks) {
   std::vector<ReportCell> rest;
-  for (ReportCell& cell : finished_cells(cells, own, judges)) {
+  for (ReportCell& cell : finished_cells(cells, own, networks)) {
     const auto same_name = [&](const ReportCell& other) { return name_of(other) == name_of(cell); };
     const auto same = [&](const ReportCell& other) {
       return same_name(other) && other.row.images_seen == cell.row.images_seen;
     };
-    if (place(whole, cell) && std::none_of(own.begin(), own.end(), same_name) &&
+    if (position_in(whole, cell) && std::none_of(own.begin(), own.end(), same_name) &&
         std::none_of(rest.begin(), rest.end(), same)) {
       cell.thumbnails = CellFolder(cells + "/" + cell.folder, cell.of_mean).thumbnails();
       rest.push_back(std::move(cell));
     }
   }
-  // As cells_of() orders them: by network, then as the steps stand in the experiment.
+  // The order is that of cells_of(): by network, then by the order of steps in the experiment.
   const auto step = [&](const ReportCell& cell) {
-    const auto& steps = whole.methods[place(whole, cell)->second].steps;
+    const auto& steps = whole.methods[position_in(whole, cell)->second].steps;
     return std::find(steps.begin(), steps.end(), cell.row.steps) - steps.begin();
   };
   std::sort(rest.begin(), rest.end(), [&](const ReportCell& a, const ReportCell& b) {
@@ -114,7 +125,7 @@ std::vector<ReportCell> merge_finished(std::vector<ReportCell> own,
   std::move(rest.begin(), rest.end(), std::back_inserter(own));
   const std::pair<size_t, size_t> nowhere{whole.tasks.size(), whole.methods.size()};
   std::stable_sort(own.begin(), own.end(), [&](const ReportCell& a, const ReportCell& b) {
-    return place(whole, a).value_or(nowhere) < place(whole, b).value_or(nowhere);
+    return position_in(whole, a).value_or(nowhere) < position_in(whole, b).value_or(nowhere);
   });
   return own;
 }

@@ -1,5 +1,5 @@
-// The cells that the report of an experiment shows: those of the command that writes it, and what
-// commands before it have finished of the rest.
+// The cells of an experiment's report: the cells of the command that writes it, and all others that
+// earlier commands have finished.
 #pragma once
 
 #include "eps/experiment/cell_folder.h"
@@ -14,17 +14,20 @@ struct ReportCell {
   std::optional<Thumbnails> thumbnails;
 };
 
-// What is known of a cell by now, as judged by these judges; what others said is left out. Nothing,
-// if it was never scored.
-std::optional<report::Row> read_row(const CellFolder& folder, const std::string& judges);
+// Returns the row of a cell before anything is known of it.
+report::Row empty_row(const Experiment& experiment, const Cell& cell);
 
-// `own`, and what else of the whole experiment is finished in the folder of the cells, in the
-// experiment's order. Of rows that share task, label and steps, and so were drawn with other
-// networks or arithmetic, own ones are shown, or else the last for each number of images that the
+// Returns the row of a cell without scores by other networks of metrics than those with this
+// identity. Nothing, if the cell was never scored.
+std::optional<report::Row> read_row(const CellFolder& folder, const std::string& networks);
+
+// Returns `own`, and all other cells of the whole experiment that are finished in the folder of the
+// cells, in the experiment's order. Rows that share task, label and steps were drawn with other
+// networks or arithmetic: an own one goes first, then the last for each number of images that the
 // network had seen.
 std::vector<ReportCell> merge_finished(std::vector<ReportCell> own,
                                        const Experiment& whole,
                                        const std::string& cells,
-                                       const std::string& judges);
+                                       const std::string& networks);
 
 }  // namespace eps::experiment

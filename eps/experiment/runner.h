@@ -1,56 +1,42 @@
-// Running an experiment: cell by cell into a folder, from which it goes on after any interruption.
+// Runs experiments: cell by cell into a folder, which the same command completes after any
+// interruption.
 //
-//   experiment.json             what is being run
+//   experiment.json             the experiment
 //   cells/<name>/samples.npy    (S, N, C, H, W)
-//   cells/<name>/sampling.json  what drawing them cost; there when they are whole
+//   cells/<name>/sampling.json  the cost of drawing them; there when they are whole
 //   cells/<name>/row.json       their metrics; there when the cell is finished
 //   features/                   Inception features, by the images' content
 //   rows.json rows.csv report.md report.html   all cells that are finished, so far
 #pragma once
 
 #include "eps/experiment/experiment.h"
-#include "eps/experiment/protocol.h"
-#include "eps/metrics/metric_networks.h"
+#include "eps/experiment/inputs.h"
 #include "eps/runtime/rank_environment.h"
 
 namespace eps::experiment {
 
-// A denoiser, and for how many images it was trained.
-struct LoadedDenoiser {
-  std::shared_ptr<const Denoiser> denoiser;
-  int64_t images_seen = 0;
-};
-
-struct ExperimentInputs {
-  Images images;
-  bool bounded = true;  // whether they are images, in [-1, 1]: samples are clipped to it
-  std::map<std::string, std::vector<std::string>> models = {};  // files by name
-  // The network of a file, for a method that shows it this input.
-  std::function<LoadedDenoiser(
-      const std::string& file, const NetworkInput& input, const std::string& method)>
-      load;
-  MetricNetworks judges = {};
-  at::Device device = at::kCPU;
-  std::string arithmetic = {};  // of the networks, where that is not their own
-};
-
 struct ExperimentOptions {
   std::string out;
-  // The experiment of which the one that is run is a part: the report has what is finished of it.
+  // The full experiment, if only a part of it is run; the report covers all that is finished of it.
   std::optional<Experiment> whole = {};
   int64_t batch = 0;       // samples in memory together; 0: the experiment's own, or 16
-  int64_t vjp_batch = 64;  // those whose derivatives are, too
+  int64_t vjp_batch = 64;  // samples whose derivatives are in memory together
   bool keep_samples = true;
-  RankNumbers ranks = {};  // every process takes its share of the cells
+  RankNumbers ranks = {};    // every process runs its share of the cells
+  double report_every = 60;  // seconds between two reports while cells are run
   std::function<void(const std::string&)> say = {};
+  std::function<bool()> stop = {};  // true ends the run with a report, inside a cell too
 };
 
-// The error of a row that no process has come to.
+// The error of a row that no process has run.
 inline const std::string kNotRunYet = "not run yet";
+// The beginning of the error of a row whose network was not given.
+inline const std::string kNeedsNetwork = "needs the network ";
 
-// Runs what is not finished yet, and writes the report. Returns the experiment's rows. A cell that
-// fails is a row with its error, and is tried again the next time. A folder of another experiment,
-// or with something else in it, is an Error.
+// Runs all cells that are not finished yet, and writes the report: after the last cell, when the
+// run ends early, and now and then between. Returns the experiment's rows. A cell that fails is a
+// row with its error, and is run again the next time. A folder of another experiment, or with
+// anything else in it, is an Error.
 std::vector<report::Row> run_experiment(const Experiment& experiment,
                                         const ExperimentInputs& inputs,
                                         const ExperimentOptions& options);

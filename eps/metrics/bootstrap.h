@@ -1,9 +1,15 @@
 // Standard errors over images, by resampling them.
 #pragma once
 
-#include "eps/metrics/metric.h"
+#include "eps/base/core.h"
 
 namespace eps {
+
+// A number with its standard error over images, which is NaN for one image.
+struct Reading {
+  double value = 0;
+  double se = 0;
+};
 
 // A `Statistic` is a number about N images as a function of how often each image counts: weights
 // (N), float64, >= 0, all 1 for the number itself. A mean over pairs of images must leave out pairs

@@ -2,16 +2,19 @@
 #include "eps/metrics/calibration.h"
 
 #include <cmath>
+#include <limits>
 
 #include "eps/metrics/ensemble.h"
+#include "eps/metrics/evaluation.h"
 
 namespace eps {
 namespace {
 
-// 0, or NaN where an image's samples or its truth are not finite: comparisons would hide that.
+// Returns 0, or NaN where an image's samples or its truth are not finite: comparisons would hide
+// it.
 Tensor zero_if_finite(const Tensor& x, const Tensor& z) { return 0 * (x.sum() + z.sum()); }
 
-// Numbers such as (S + 1)(1 - 0.8)/2 are whole but for rounding.
+// Rounds numbers that are whole but for rounding, such as (S + 1)(1 - 0.8)/2.
 double snap(double number) {
   const double whole = std::round(number);
   return std::abs(number - whole) < 1e-9 ? whole : number;
@@ -21,7 +24,8 @@ void check_level(double level) {
   check(level > 0 && level < 1, "coverage: the level must be between 0 and 1, got ", level);
 }
 
-// Order statistic number `position`, 1 ... S, of (S, ...) sorted values; between two, interpolated.
+// Returns order statistic number `position`, 1 ... S, of (S, ...) sorted values; between two,
+// interpolated.
 Tensor order_statistic(const Tensor& sorted, double position) {
   const double below = std::floor(position), part = position - below;
   const Tensor low = sorted[static_cast<int64_t>(below) - 1];
@@ -32,12 +36,12 @@ Tensor fraction_inside(const Tensor& low, const Tensor& z, const Tensor& high) {
   return at::logical_and(low <= z, z <= high).to(at::kDouble).mean();
 }
 
-// The mean histogram, (S + 1).
+// Returns the mean histogram, (S + 1).
 Tensor weighted_mean(const Tensor& histograms, const Tensor& weights) {
   return at::matmul(weights, histograms) / weights.sum();
 }
 
-// (N, S + 1), for statistics.
+// Returns the histograms, (N, S + 1), for statistics.
 Tensor checked_histograms(const char* name, const Tensor& histograms, int64_t images) {
   check(histograms.dim() == 2 && histograms.size(0) >= images,
         name,
@@ -59,6 +63,16 @@ Tensor rank_histograms(const Tensor& samples, const Tensor& truth, Rng& rng) {
     const Tensor rank = below + (uniform[image++].flatten() * (ties + 1)).floor().to(at::kLong);
     const Tensor counts = at::bincount(rank, {}, samples.size(0) + 1);
     return counts.to(at::kDouble) / z.numel() + zero_if_finite(x, z);
+  });
+}
+
+Tensor rank_histograms(const Ensemble& batch) {
+  return batch.once("rank_histograms", [&] {
+    std::vector<uint64_t> numbers;
+    for (int64_t i = 0; i < batch.truth.size(0); ++i)
+      numbers.push_back(static_cast<uint64_t>(batch.first + i));
+    Rng ties(derive_seed(batch.options.seed, Stream::rank_ties), numbers);
+    return rank_histograms(batch.samples, batch.truth, ties);
   });
 }
 
@@ -123,5 +137,76 @@ Statistic spread_skill_ratio(const SpreadSkill& parts) {
   return [spread = mean_of(parts.variance), skill = mean_of(parts.squared_error)](
              const Tensor& weights) { return std::sqrt(spread(weights) / skill(weights)); };
 }
+
+namespace {
+
+Metric coverage_metric(int percent) {
+  const std::string number = std::to_string(percent);
+  const double level = percent / 100.0;
+  return {.name = "coverage_" + number,
+          .label = "Coverage " + number,
+          .help = "part of the true pixels inside the central " + number + "% of the samples",
+          .better = Better::target,
+          .target = level,
+          .digits = 3,
+          .needs = {.samples = samples_for_level(level)},
+          .per_image = [=](const Ensemble& e) { return coverage(e.samples, e.truth, level); }};
+}
+
+const Metric kCoverageOfRange = {
+    .name = "coverage_range",
+    .label = "Coverage range",
+    .help = "part of the true pixels between least and greatest sample; wanted: (S - 1)/(S + 1)",
+    .better = Better::target,
+    .target = std::numeric_limits<double>::quiet_NaN(),
+    .digits = 3,
+    .needs = {.samples = 2},
+    .per_image = [](const Ensemble& e) { return range_coverage(e.samples, e.truth); }};
+
+std::vector<Metric> rank_metrics() {
+  const auto ranks = [](const Ensemble& e) { return rank_histograms(e); };
+  return {{.name = "rank_deviation",
+           .label = "Rank deviation",
+           .help = "sum of |fraction - 1/(S + 1)| over ranks of true pixels among samples; 0 is "
+                   "calibrated",
+           .needs = {.samples = 2},
+           .per_image = ranks,
+           .statistic = rank_deviation},
+          {.name = "rank_chi2",
+           .label = "Rank chi2",
+           .help = "squared deviation of ranks over what chance gives; 1 is calibrated",
+           .better = Better::target,
+           .target = 1,
+           .digits = 2,
+           .needs = {.samples = 2, .images = 2},
+           .per_image = ranks,
+           .statistic = rank_chi2}};
+}
+
+const Metric kSpreadSkill = {
+    .name = "spread_skill",
+    .label = "Spread/skill",
+    .help = "spread of samples over error of their mean; 1 is calibrated, less is too sure",
+    .better = Better::target,
+    .target = 1,
+    .digits = 3,
+    .needs = {.samples = 2},
+    .per_image =
+        [](const Ensemble& e) {
+          const SpreadSkill parts = spread_skill(e.samples, e.truth);
+          return at::stack({parts.variance, parts.squared_error}, 1);
+        },
+    .statistic =
+        [](const Tensor& parts) {
+          return spread_skill_ratio({parts.select(1, 0), parts.select(1, 1)});
+        }};
+
+}  // namespace
+
+EPS_METRICS(70,
+            {coverage_metric(50), coverage_metric(80), coverage_metric(90), coverage_metric(95)});
+EPS_METRICS(71, {kCoverageOfRange});
+EPS_METRICS(72, rank_metrics());
+EPS_METRICS(73, {kSpreadSkill});
 
 }  // namespace eps

@@ -1,6 +1,9 @@
 // Chi-square of the residual y - A x.
 #include "eps/metrics/consistency.h"
 
+#include "eps/metrics/ensemble.h"
+#include "eps/metrics/evaluation.h"
+
 namespace eps {
 
 Tensor chi_square(const Problem& problem, const Tensor& images) {
@@ -15,5 +18,47 @@ Tensor chi_square(const Problem& problem, const Tensor& images) {
   return (residual / per_sample(sigma, residual)).square().flatten(1).sum(1) /
          problem.measurements();
 }
+
+namespace {
+
+// Returns the chi-square of each image's samples, on average: (N). An image without any measurement
+// (a mask that hides all of it) has NaN.
+Tensor mean_chi_square(const Ensemble& all) {
+  std::vector<Tensor> values;
+  int64_t begin = 0;
+  for (const Problem& problem : *all.options.problems) {
+    const int64_t end = begin + problem.y.size(0);
+    Tensor sum = at::zeros({end - begin}, at::kDouble);
+    for (const Tensor& sample : all.samples.unbind(0)) {
+      const Tensor images = sample.slice(0, begin, end).to(problem.y.device(), at::kDouble);
+      sum += chi_square(problem, images).to(at::kCPU);
+    }
+    values.push_back(sum / all.samples.size(0));
+    begin = end;
+  }
+  return at::cat(values);
+}
+
+// Returns the mean over images with a value. Any draw of more images than have none has one.
+Statistic mean_of_measured(const Tensor& values) {
+  const Tensor measured = values.isnan().logical_not().to(at::kDouble);
+  const auto mean = [v = values.nan_to_num(), measured](const Tensor& weights) {
+    return ((v * measured * weights).sum() / (measured * weights).sum()).item<double>();
+  };
+  return {mean, values.isnan().sum().item<int64_t>() + 1};
+}
+
+}  // namespace
+
+EPS_METRICS(
+    80,
+    {{.name = "chi2",
+      .label = "chi2",
+      .help = "|y - A x|^2 / (sigma_y^2 M) of a sample; 1 for the truth and for exact samples",
+      .better = Better::target,
+      .target = 1,
+      .digits = 3,
+      .needs = {.problems = true},
+      .of_all = [](const Ensemble& all) { return mean_of_measured(mean_chi_square(all)); }}});
 
 }  // namespace eps

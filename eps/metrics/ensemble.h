@@ -1,10 +1,31 @@
-// What metrics of an ensemble share: S samples for each of N images, taken image by image, so that
-// the memory in use is that of one image.
+// Ensembles: S samples for each of N images, and the images' truths.
 #pragma once
+
+#include <any>
 
 #include "eps/base/core.h"
 
 namespace eps {
+
+struct EvaluationOptions;
+
+// An `Ensemble` holds the samples and truths that a metric is computed of: a batch of images in
+// float64, the features of all images, or all images as they lie in memory or in a mapped file.
+struct Ensemble {
+  Tensor samples;  // (S, N, C, H, W), or features (S, N, D)
+  Tensor truth;    // (N, C, H, W), or (N, D)
+  const EvaluationOptions& options;
+  int64_t first = 0;  // the number of its first image among all
+
+  // Returns compute(), which metrics that share a name compute once.
+  template <class Function>
+  auto once(const std::string& name, const Function& compute) const -> decltype(compute()) {
+    std::any& value = kept[name];
+    if (!value.has_value()) value = compute();
+    return std::any_cast<decltype(compute())>(value);
+  }
+  mutable std::map<std::string, std::any> kept = {};
+};
 
 // Throws unless samples are (S, N, ...), S >= least, and truth is (N, ...).
 inline void check_ensemble(const char* name,
@@ -25,7 +46,8 @@ inline void check_ensemble(const char* name,
         samples.size(0));
 }
 
-// f(samples (S, D), truth (D)) of each image, in float64: (N, ...).
+// Returns f(samples (S, D), truth (D)) of each image, in float64: (N, ...). The memory in use is
+// that of one image.
 template <class Function>
 Tensor for_each_image(const Tensor& samples, const Tensor& truth, const Function& f) {
   std::vector<Tensor> results;

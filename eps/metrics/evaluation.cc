@@ -1,239 +1,139 @@
 // Every metric of a set of samples, in one pass over the images.
 #include "eps/metrics/evaluation.h"
 
-#include "eps/metrics/bootstrap.h"
+#include <algorithm>
+
 #include "eps/metrics/calibration.h"
-#include "eps/metrics/consistency.h"
-#include "eps/metrics/frechet.h"
-#include "eps/metrics/mmd.h"
-#include "eps/metrics/psnr.h"
-#include "eps/metrics/scores.h"
-#include "eps/metrics/ssim.h"
+#include "eps/metrics/ensemble.h"
 
 namespace eps {
 namespace {
 
-constexpr int kLevels[] = {50, 80, 90, 95};
-// Errors are those of images in [0, 1], half of those in [-1, 1].
-constexpr double kUnit = 0.5;
+constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;  // in memory together
+constexpr int64_t kImagesPerFile = 64;                // whose features are cached together
+constexpr int64_t kReplicates = 200;  // a standard error is within 5% or so of its limit
+
+std::string at_least(int64_t count, const std::string& things) {
+  const std::string number = count == 2 ? "two" : count == 3 ? "three" : std::to_string(count);
+  return "needs " + number + " " + things + " or more";
+}
+
+bool has_lpips(const MetricNetworks* networks, const std::string& net) {
+  return networks != nullptr &&
+         std::any_of(networks->lpips.begin(), networks->lpips.end(), [&](const Lpips& lpips) {
+           return net.empty() || lpips.net() == net;
+         });
+}
+
+bool has_inception(const MetricNetworks* networks) {
+  return networks != nullptr && networks->inception.has_value();
+}
+
+// Tells whether a mask leaves anything of any image.
+bool anything_measured(const std::vector<Problem>& problems) {
+  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.A->format().measured(at::ones_like(problem.y)).any().item<bool>();
+  });
+}
 
 class Evaluator {
  public:
   Evaluator(const Tensor& samples, const Tensor& truth, const EvaluationOptions& options)
-      : samples_(samples),
-        truth_(truth),
+      : all_{.samples = samples, .truth = truth, .options = options},
         options_(options),
-        count_(samples.size(0)),
-        images_(samples.size(1)) {}
+        images_(truth.size(0)) {}
 
   Evaluation run() {
-    const int64_t chunk = std::max<int64_t>(1, kChunk / (count_ * truth_[0].numel()));
-    for (int64_t begin = 0; begin < images_; begin += chunk)
-      look_at(begin, std::min(begin + chunk, images_));
-    for (const auto& [name, values] : per_image_) take(name, mean_of(at::cat(values)));
-    take_calibration();
-    take_consistency();
-    if (images_ < 3) {
-      miss({"mmd_paired", "mmd_paired_floor", "mmd_unpaired"}, "needs three images or more");
-    } else {
-      take_mmd("mmd_paired", "mmd_paired_floor", "mmd_unpaired", samples_, truth_);
+    std::vector<const Metric*> of_images, of_features;
+    for (const Metric& metric : metrics()) {
+      const bool inception = metric.needs.network == MetricNetwork::inception;
+      const std::string reason = missing(metric.needs);
+      if (!reason.empty()) {
+        mark_absent(inception ? feature_name(metric) : metric.name, reason);
+      } else {
+        (inception ? of_features : of_images).push_back(&metric);
+      }
     }
-    take_features();
+    per_image_metrics(of_images);
+    for (const Metric* metric : of_images)
+      if (metric->of_all) add_metric(metric->name, metric->of_all(all_));
+    if (!of_features.empty()) feature_metrics(of_features);
     return result_;
   }
 
  private:
-  static constexpr int64_t kChunk = int64_t{1} << 22;  // numbers in memory together
-
-  void take(const std::string& name, const Statistic& statistic) {
-    result_.metrics[name] = bootstrap(statistic, images_, 200, options_.seed);
+  // Returns the first need that is not met as a sentence; empty: all are met.
+  std::string missing(const MetricNeeds& needs) const {
+    if (needs.network == MetricNetwork::lpips && !has_lpips(options_.networks, needs.lpips_net))
+      return "needs LPIPS weights";
+    if (needs.network == MetricNetwork::inception && !has_inception(options_.networks))
+      return "needs Inception weights";
+    if (needs.problems && options_.problems == nullptr)
+      return "needs a measurement, its operator and its noise";
+    if (needs.problems && !anything_measured(*options_.problems)) return "needs a measurement";
+    if (all_.samples.size(0) < needs.samples) return at_least(needs.samples, "samples");
+    if (images_ < needs.images) return at_least(needs.images, "images");
+    if (std::min(all_.truth.size(-1), all_.truth.size(-2)) < needs.side)
+      return "needs images of " + std::to_string(needs.side) + " pixels or more a side";
+    return "";
   }
-  void miss(const std::vector<std::string>& names, const std::string& reason) {
-    for (const auto& name : names) result_.absent[name] = reason;
+  std::string feature_name(const Metric& metric) const {
+    if (!has_inception(options_.networks)) return metric.name;
+    return metric_name(metric.name, options_.networks->inception->dimensions().front());
   }
-  void add(const std::string& name, const Tensor& values) { per_image_[name].push_back(values); }
 
-  // What can be said of the images [begin, end) without the others.
-  void look_at(int64_t begin, int64_t end) {
-    const Tensor samples = samples_.slice(1, begin, end).to(at::kDouble);
-    const Tensor truth = truth_.slice(0, begin, end).to(at::kDouble);
-    const Tensor mean = samples.mean(0);
-    add("psnr", psnr(samples, truth).mean(0));
-    add("psnr_of_mean", psnr(mean, truth));
-    look_at_structure(samples, mean, truth);
-    look_with_networks(samples, truth);
-    for (const auto estimator : {Estimator::standard, Estimator::fair}) {
-      if (estimator == Estimator::fair && count_ < 2) continue;
-      const std::string suffix = estimator == Estimator::fair ? "_fair" : "";
-      add("crps" + suffix, kUnit * crps(samples, truth, estimator));
-      add("energy_score" + suffix, kUnit * energy_score(samples, truth, estimator));
+  void add_metric(const std::string& name, const Statistic& statistic) {
+    result_.metrics[name] = bootstrap(statistic, images_, kReplicates, options_.seed);
+  }
+  void mark_absent(const std::string& name, const std::string& reason) {
+    result_.absent[name] = reason;
+  }
+
+  void per_image_metrics(const std::vector<const Metric*>& metrics) {
+    const int64_t size = all_.samples.size(0) * all_.truth[0].numel();
+    const int64_t chunk = std::max<int64_t>(1, kNumbersAtOnce / size);
+    std::map<const Metric*, std::vector<Tensor>> values;
+    std::vector<Tensor> histograms;
+    for (int64_t begin = 0; begin < images_; begin += chunk) {
+      const Ensemble batch{.samples = all_.samples.slice(1, begin, begin + chunk).to(at::kDouble),
+                           .truth = all_.truth.slice(0, begin, begin + chunk).to(at::kDouble),
+                           .options = options_,
+                           .first = begin};
+      for (const Metric* metric : metrics)
+        if (metric->per_image) values[metric].push_back(metric->per_image(batch));
+      if (batch.samples.size(0) > 1) histograms.push_back(rank_histograms(batch));
     }
-    if (count_ >= 2) look_at_spread(samples, truth, begin, end);
-  }
-
-  void look_at_structure(const Tensor& samples, const Tensor& mean, const Tensor& truth) {
-    if (std::min(truth.size(-1), truth.size(-2)) < kSsimWindow)
-      return miss({"ssim", "ssim_reflect", "ssim_of_mean"},
-                  "needs images of 11 pixels or more a side");
-    add("ssim", ssim(samples, truth).mean(0));
-    add("ssim_reflect", ssim(samples, truth, SsimBorder::reflect).mean(0));
-    add("ssim_of_mean", ssim(mean, truth));
-  }
-
-  void look_with_networks(const Tensor& samples, const Tensor& truth) {
-    miss({"lpips", "lpips_alex", "lpips_vgg", "lpips_squeeze"}, "needs --lpips FILE");
-    if (options_.judges == nullptr) return;
-    for (const Lpips& lpips : options_.judges->lpips) {
-      Tensor sum = at::zeros({truth.size(0)}, at::kDouble);
-      for (int64_t k = 0; k < count_; ++k) sum += lpips(samples[k], truth);
-      const Tensor values = sum / static_cast<double>(count_);
-      if (&lpips == &options_.judges->lpips.front()) add("lpips", values);
-      add("lpips_" + lpips.net(), values);
-      result_.absent.erase("lpips");
-      result_.absent.erase("lpips_" + lpips.net());
-    }
-  }
-
-  void look_at_spread(const Tensor& samples, const Tensor& truth, int64_t begin, int64_t end) {
-    std::vector<uint64_t> numbers;
-    for (int64_t i = begin; i < end; ++i) numbers.push_back(static_cast<uint64_t>(i));
-    Rng ties(derive_seed(options_.seed, Stream::rank_ties), numbers);
-    histograms_.push_back(rank_histograms(samples, truth, ties));
-    const SpreadSkill parts = spread_skill(samples, truth);
-    variances_.push_back(parts.variance);
-    errors_.push_back(parts.squared_error);
-    add("coverage_range", range_coverage(samples, truth));
-    for (const int level : kLevels) {
-      const std::string name = "coverage_" + std::to_string(level);
-      const int64_t wanted = samples_for_level(level / 100.0);
-      if (count_ >= wanted) {
-        add(name, coverage(samples, truth, level / 100.0));
-      } else {
-        miss({name}, "needs " + std::to_string(wanted) + " samples or more");
-      }
-    }
-  }
-
-  void take_calibration() {
-    if (count_ < 2)
-      return miss({"crps_fair",
-                   "energy_score_fair",
-                   "coverage_range",
-                   "coverage_50",
-                   "coverage_80",
-                   "coverage_90",
-                   "coverage_95",
-                   "rank_deviation",
-                   "rank_chi2",
-                   "spread_skill"},
-                  "needs two samples or more");
-    const Tensor histograms = at::cat(histograms_);
-    const Tensor mean = histograms.mean(0).contiguous();
+    for (const auto& [metric, parts] : values)
+      add_metric(metric->name, metric->statistic(at::cat(parts)));
+    if (histograms.empty()) return;
+    const Tensor mean = at::cat(histograms).mean(0).contiguous();
     result_.ranks.assign(mean.data_ptr<double>(), mean.data_ptr<double>() + mean.numel());
-    take("rank_deviation", rank_deviation(histograms));
-    if (images_ < 2) {
-      miss({"rank_chi2"}, "needs two images or more");
-    } else {
-      take("rank_chi2", rank_chi2(histograms));
-    }
-    take("spread_skill", spread_skill_ratio({at::cat(variances_), at::cat(errors_)}));
   }
 
-  void take_consistency() {
-    if (options_.problems == nullptr)
-      return miss({"chi2"}, "needs a measurement, its operator and its noise");
-    std::vector<Tensor> values;
-    int64_t begin = 0;
-    for (const Problem& problem : *options_.problems) {
-      const int64_t end = begin + problem.y.size(0);
-      Tensor sum = at::zeros({end - begin}, at::kDouble);
-      for (int64_t k = 0; k < count_; ++k) {
-        const Tensor images = samples_[k].slice(0, begin, end).to(problem.y.device(), at::kDouble);
-        sum += chi_square(problem, images).to(at::kCPU);
-      }
-      values.push_back(sum / static_cast<double>(count_));
-      begin = end;
-    }
-    // An image without any measurement (a mask that hides all of it) has no chi2.
-    const Tensor all = at::cat(values), measured = all.isnan().logical_not().to(at::kDouble);
-    if (measured.sum().item<double>() == 0) return miss({"chi2"}, "needs a measurement");
-    const auto mean = [v = all.nan_to_num(), measured](const Tensor& weights) {
-      return ((v * measured * weights).sum() / (measured * weights).sum()).item<double>();
-    };
-    take("chi2", {mean, all.isnan().sum().item<int64_t>() + 1});
-  }
-
-  void take_mmd(const std::string& paired,
-                const std::string& floor,
-                const std::string& unpaired,
-                const Tensor& samples,
-                const Tensor& truth) {
-    const MmdStatistics statistics = mmd(samples, truth);
-    take(paired, statistics.paired);
-    take(floor, statistics.floor);
-    take(unpaired, statistics.unpaired);
-  }
-
-  void take_features() {
-    static const std::vector<std::string> all = {"fid",
-                                                 "crps_inception",
-                                                 "crps_inception_fair",
-                                                 "energy_score_inception",
-                                                 "energy_score_inception_fair",
-                                                 "mmd_paired_inception",
-                                                 "mmd_paired_inception_floor",
-                                                 "mmd_unpaired_inception"};
-    if (options_.judges == nullptr || !options_.judges->inception)
-      return miss(all, "needs --inception FILE");
-    const int64_t length = options_.judges->inception->dimensions().front();
-    if (images_ < 3) {
-      for (const auto& name : all) miss({metric_name(name, length)}, "needs three images or more");
-      return;
-    }
-    const std::vector<Tensor> truth = features(truth_);
+  void feature_metrics(const std::vector<const Metric*>& metrics) {
+    const std::vector<Tensor> truth = features(all_.truth);
     std::vector<std::vector<Tensor>> samples(truth.size());
-    for (int64_t k = 0; k < count_; ++k) {
-      const auto each = features(samples_[k]);
+    for (const Tensor& sample : all_.samples.unbind(0)) {
+      const auto each = features(sample);
       for (size_t i = 0; i < each.size(); ++i) samples[i].push_back(each[i]);
     }
     for (size_t i = 0; i < truth.size(); ++i) {
-      const Tensor all_samples = at::stack(samples[i]);
-      take(metric_name("fid", truth[i].size(1)), frechet_distance(all_samples, truth[i]));
-      if (i == 0) take_feature_scores(all_samples, truth[i]);
+      const Ensemble set{.samples = at::stack(samples[i]), .truth = truth[i], .options = options_};
+      for (const Metric* metric : metrics)
+        if (i == 0 || metric->every_length)
+          add_metric(
+              metric_name(metric->name, truth[i].size(1)),
+              metric->of_all ? metric->of_all(set) : metric->statistic(metric->per_image(set)));
     }
   }
 
-  // The scores of samples and truth as feature vectors.
-  void take_feature_scores(const Tensor& samples, const Tensor& truth) {
-    const auto name = [&](const std::string& general) {
-      return metric_name(general, truth.size(1));
-    };
-    take(name("crps_inception"), mean_of(crps(samples, truth, Estimator::standard)));
-    take(name("energy_score_inception"),
-         mean_of(energy_score(samples, truth, Estimator::standard)));
-    if (count_ < 2) {
-      miss({name("crps_inception_fair"), name("energy_score_inception_fair")},
-           "needs two samples or more");
-    } else {
-      take(name("crps_inception_fair"), mean_of(crps(samples, truth, Estimator::fair)));
-      take(name("energy_score_inception_fair"),
-           mean_of(energy_score(samples, truth, Estimator::fair)));
-    }
-    take_mmd(name("mmd_paired_inception"),
-             name("mmd_paired_inception_floor"),
-             name("mmd_unpaired_inception"),
-             samples,
-             truth);
-  }
-
-  // In parts that are cached one by one.
+  // Returns features of each length, in parts that are cached one by one.
   std::vector<Tensor> features(const Tensor& images) const {
-    constexpr int64_t kPart = 64;
-    const MetricNetworks& judges = *options_.judges;
-    std::vector<std::vector<Tensor>> parts(judges.inception->dimensions().size());
-    for (int64_t begin = 0; begin < images.size(0); begin += kPart) {
-      const Tensor part = images.slice(0, begin, begin + kPart).to(at::kFloat);
-      const auto each = judges.cache.features(*judges.inception, judges.inception_hash, part);
+    const MetricNetworks& networks = *options_.networks;
+    std::vector<std::vector<Tensor>> parts(networks.inception->dimensions().size());
+    for (int64_t begin = 0; begin < images.size(0); begin += kImagesPerFile) {
+      const Tensor part = images.slice(0, begin, begin + kImagesPerFile).to(at::kFloat);
+      const auto each = networks.cache.features(*networks.inception, networks.inception_hash, part);
       for (size_t i = 0; i < each.size(); ++i) parts[i].push_back(each[i]);
     }
     std::vector<Tensor> whole;
@@ -241,12 +141,9 @@ class Evaluator {
     return whole;
   }
 
-  const Tensor& samples_;
-  const Tensor& truth_;
+  const Ensemble all_;
   const EvaluationOptions& options_;
-  const int64_t count_, images_;
-  std::map<std::string, std::vector<Tensor>> per_image_;
-  std::vector<Tensor> histograms_, variances_, errors_;
+  const int64_t images_;
   Evaluation result_;
 };
 

@@ -21,16 +21,16 @@ std::string file_name(const std::string& network_hash, const Tensor& images) {
   return hash.hex() + ".safetensors";
 }
 
-// Nothing if the file is not there or is not what it should be.
+// Returns nothing if the file is missing, broken or of other features.
 std::optional<std::vector<Tensor>> read_features(const std::string& path,
                                                  const std::vector<int64_t>& dimensions,
                                                  int64_t images) {
-  std::error_code ignored;  // what cannot be looked at is not there
+  std::error_code ignored;  // a file that cannot be seen counts as missing
   if (!fs::exists(path, ignored)) return std::nullopt;
   Safetensors file;
   try {
     file = read_safetensors(path);
-  } catch (const Error&) {  // they can be computed again, so a broken file is no failure
+  } catch (const Error&) {  // features can be computed again, so a broken file is no failure
     return std::nullopt;
   }
   std::vector<Tensor> features;

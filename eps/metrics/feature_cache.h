@@ -1,21 +1,20 @@
-// Features of images kept in files, since the same truths are compared with again and again.
+// Features of images kept in files, since the same truths are compared again and again.
 #pragma once
 
 #include "eps/metrics/inception.h"
 
 namespace eps {
 
-// A file is named by the content hash of what its features follow from: the network, the shape and
-// the numbers of the images. So nothing in the folder is ever out of date, and all of it may be
-// deleted.
+// A `FeatureCache` names a file by the content hash of the network, the shape and the numbers of
+// the images. So no file is ever out of date, and any may be deleted.
 class FeatureCache {
  public:
-  // The folder is made when it is needed. Empty: nothing is kept.
+  // The folder is made when it is needed. An empty name means that nothing is kept.
   explicit FeatureCache(std::string folder) : folder_(std::move(folder)) {}
 
-  // network.features(images), read where they are kept, and kept otherwise. A file that cannot be
-  // read or holds something else is replaced. network_hash: content_hash() of the network's file.
-  // images: (N, C, H, W), compared as float32.
+  // Returns network.features(images), from the file if there is one; else the file is written. A
+  // file that cannot be read or holds something else is replaced. network_hash: content_hash() of
+  // the network's file. images: (N, C, H, W), compared as float32.
   std::vector<Tensor> features(const Inception& network,
                                const std::string& network_hash,
                                const Tensor& images) const;

@@ -6,11 +6,13 @@
 #include <limits>
 
 #include "eps/metrics/ensemble.h"
+#include "eps/metrics/metric.h"
 
 namespace eps {
 namespace {
 
-// Features relative to a common origin, which changes nothing but the rounding.
+// `Features` holds products of features relative to a common origin, which changes nothing but the
+// rounding.
 struct Features {
   Tensor products;    // (S, N, N): x_si . y_j
   Tensor x_squares;   // (N): sum_s |x_si|^2
@@ -35,8 +37,9 @@ Features inner_products(const Tensor& samples, const Tensor& truth) {
           y.to(at::kCPU)};
 }
 
-// The sum of the singular values of sqrt(w_i w_j) (x_si - m1) . (y_j - m2), an S N x N matrix, as
-// square roots of the eigenvalues of its small square. products: (S, N, N); w: (N), none 0.
+// Returns the sum of the singular values of sqrt(w_i w_j) (x_si - m1) . (y_j - m2), an S N x N
+// matrix, as square roots of the eigenvalues of its small square. products: (S, N, N); w: (N), none
+// 0.
 double nuclear_norm(const Tensor& products, const Tensor& w, int64_t dimension) {
   const Tensor row = w.reshape({1, -1, 1}), column = w.reshape({1, 1, -1}), total = w.sum();
   const Tensor x_m2 = (products * column).sum(2, true) / total;
@@ -47,8 +50,8 @@ double nuclear_norm(const Tensor& products, const Tensor& w, int64_t dimension) 
   // The eigenvalue solver throws at NaN; a statistic returns it.
   const double trace = square.trace().item<double>();
   if (!std::isfinite(trace)) return std::numeric_limits<double>::quiet_NaN();
-  // Eigenvalues rise. Only so many belong to centred vectors of this length: the others are 0, and
-  // the roots of their rounding errors would add up.
+  // Eigenvalues rise. Only the last `rank` belong to centred vectors of this length: the others are
+  // 0, and the roots of their rounding errors would add up.
   const int64_t rank = std::min(w.size(0) - 1, dimension);
   const Tensor largest = at::linalg_eigvalsh(square).slice(0, w.size(0) - rank);
   return largest.clamp_min(0).sqrt().sum().item<double>();
@@ -77,5 +80,16 @@ Statistic frechet_distance(const Tensor& samples, const Tensor& truth) {
   };
   return {distance, 2};
 }
+
+EPS_METRICS(
+    40,
+    {{.name = "fid",
+      .label = "FID",
+      .help =
+          "Frechet distance of all samples from all truths, by Inception features; lower is better",
+      .digits = 2,
+      .needs = {.network = MetricNetwork::inception, .images = 3},
+      .of_all = [](const Ensemble& e) { return frechet_distance(e.samples, e.truth); },
+      .every_length = true}});
 
 }  // namespace eps

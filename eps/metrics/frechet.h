@@ -11,7 +11,7 @@
 
 namespace eps {
 
-// samples: (S, N, D), all S N of them one set; truth: (N, D).
+// Returns the distance of samples (S, N, D), all S N of them one set, from the truth (N, D).
 Statistic frechet_distance(const Tensor& samples, const Tensor& truth);
 
 }  // namespace eps

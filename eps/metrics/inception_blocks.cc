@@ -1,22 +1,22 @@
 // Inception v3 (Szegedy et al. 2016) under torchvision's names, with the pools of FID's graph:
-// averages leave the padding out, and the last block takes the maximum instead.
+// averages leave the padding out, and the last block has the maximum instead.
 #include "eps/metrics/inception_blocks.h"
 
 namespace eps {
 namespace {
 
-// A convolution that keeps the size of the image.
+// Returns a convolution that keeps the size of the image.
 nets::FeatureLayer conv_relu(const std::string& name, int64_t out, nets::Extent kernel = {1, 1}) {
   const nets::Extent padding = {kernel[0] / 2, kernel[1] / 2};
   return std::vector<nets::ConvRelu>{{name, out, kernel, 1, padding}};
 }
 
-// One without padding.
+// Returns a convolution without padding.
 nets::FeatureLayer valid(const std::string& name, int64_t out, int64_t stride) {
   return std::vector<nets::ConvRelu>{{name, out, {3, 3}, stride, {0, 0}}};
 }
 
-// Rows and columns of a 3 x 3 neighbourhood, side by side.
+// Returns rows and columns of a 3 x 3 neighbourhood, side by side.
 nets::FeatureLayer cross(const std::string& name, int64_t out) {
   return std::vector<nets::ConvRelu>{{name + "a", out, {1, 3}, 1, {0, 1}},
                                      {name + "b", out, {3, 1}, 1, {1, 0}}};
@@ -40,7 +40,7 @@ InceptionBlock stem() {
              kHalve}}}};
 }
 
-// torchvision's InceptionA.
+// Returns torchvision's InceptionA.
 InceptionBlock mixed_5(const std::string& name, int64_t pooled) {
   const std::string p = name + ".branch";
   return {name,
@@ -52,7 +52,7 @@ InceptionBlock mixed_5(const std::string& name, int64_t pooled) {
             {smooth(kAverage), conv_relu(p + "_pool", pooled)}}}};
 }
 
-// InceptionB.
+// Returns InceptionB.
 InceptionBlock mixed_6a() {
   const std::string p = "Mixed_6a.branch";
   return {"Mixed_6a",
@@ -63,7 +63,7 @@ InceptionBlock mixed_6a() {
             {kHalve}}}};
 }
 
-// InceptionC: 7 x 7 as rows and columns in turn, `width` channels between them.
+// Returns InceptionC: 7 x 7 as rows and columns in turn, `width` channels between them.
 InceptionBlock mixed_6(const std::string& name, int64_t width) {
   const std::string p = name + ".branch";
   return {name,
@@ -79,7 +79,7 @@ InceptionBlock mixed_6(const std::string& name, int64_t width) {
             {smooth(kAverage), conv_relu(p + "_pool", 192)}}}};
 }
 
-// InceptionD.
+// Returns InceptionD.
 InceptionBlock mixed_7a() {
   const std::string p = "Mixed_7a.branch";
   return {"Mixed_7a",
@@ -91,7 +91,7 @@ InceptionBlock mixed_7a() {
             {kHalve}}}};
 }
 
-// InceptionE.
+// Returns InceptionE.
 InceptionBlock mixed_7(const std::string& name, nets::Pool::Kind pool) {
   const std::string p = name + ".branch";
   return {name,

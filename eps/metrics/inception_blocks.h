@@ -11,7 +11,7 @@ struct InceptionBlock {
   nets::FeatureBlock block;
 };
 
-// In order; none is tapped.
+// Returns the blocks in order; none is tapped.
 const std::vector<InceptionBlock>& inception_blocks();
 
 }  // namespace eps

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 
+#include "eps/metrics/ensemble.h"
+#include "eps/metrics/evaluation.h"
+
 namespace eps {
 namespace {
 
-// Keeps memory bounded: VGG's first features are 64 float64 numbers for each.
+// A bound on memory: VGG's first features are 64 float64 numbers for each pixel.
 constexpr int64_t kPixelsAtOnce = 32 * 64 * 64;
 
-// The trunk that most of whose tensors are in the file, so that what is missing can be named.
+// Returns the trunk with the largest part of its tensors in the file, so that an error can name the
+// missing ones.
 const LpipsTrunk& recognise(const Safetensors& file, const std::string& name) {
   const LpipsTrunk* best = nullptr;
   double best_part = 0;
@@ -80,7 +84,7 @@ Lpips::Lpips(const Safetensors& file, const std::string& name, at::Device device
   scale_ = at::tensor({.458, .448, .450}, at::kFloat).view({1, 3, 1, 1}).to(device);
 }
 
-// Each (N, C, H, W), float64.
+// Returns the features of each layer, (N, C, H, W), float64.
 std::vector<Tensor> Lpips::unit_features(const Tensor& images) const {
   const Tensor x = images.to(shift_.options()).clamp(-1, 1);  // grey broadcasts to three channels
   std::vector<Tensor> features = nets::tapped_features(trunk_.net, weights_, (x - shift_) / scale_);
@@ -108,5 +112,39 @@ Tensor Lpips::operator()(const Tensor& images, const Tensor& truth) const {
   }
   return at::cat(distances);
 }
+
+namespace {
+
+// Returns the distance of each image's samples, on average, by the first weights of this net, or by
+// the first weights of any. Both share one pass.
+Tensor mean_lpips(const Ensemble& e, const std::string& net) {
+  const auto& all = e.options.networks->lpips;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Lpips& lpips) {
+    return net.empty() || lpips.net() == net;
+  });
+  return e.once("lpips_" + found->net(), [&] {
+    Tensor sum = at::zeros({e.truth.size(0)}, at::kDouble);
+    for (const Tensor& sample : e.samples.unbind(0)) sum += (*found)(sample, e.truth);
+    return sum / e.samples.size(0);
+  });
+}
+
+Metric lpips_metric(const std::string& net, const std::string& label, const std::string& help) {
+  return {.name = net.empty() ? "lpips" : "lpips_" + net,
+          .label = label,
+          .help = help + "; lower is better",
+          .needs = {.network = MetricNetwork::lpips, .lpips_net = net},
+          .per_image = [net](const Ensemble& e) { return mean_lpips(e, net); }};
+}
+
+}  // namespace
+
+EPS_METRICS(30,
+            {lpips_metric("",
+                          "LPIPS",
+                          "learned perceptual distance of a sample, by the first weights given"),
+             lpips_metric("alex", "LPIPS-Alex", "LPIPS by AlexNet"),
+             lpips_metric("vgg", "LPIPS-VGG", "LPIPS by VGG16"),
+             lpips_metric("squeeze", "LPIPS-Squeeze", "LPIPS by SqueezeNet")});
 
 }  // namespace eps

@@ -8,18 +8,19 @@
 
 namespace eps {
 
-// A trunk's convolutions under torchvision's names (features.0.weight, ...) and the weights of its
-// layers (lin0.weight, or lin0.model.1.weight as they are published). What a classifier behind the
-// trunk needs is passed over.
+// An `Lpips` holds a trunk's convolutions under torchvision's names (features.0.weight, ...) and
+// the weights of its layers (lin0.weight, or lin0.model.1.weight as they are published). Tensors of
+// a classifier behind the trunk are passed over.
 class Lpips {
  public:
-  // Which net it is follows from the names. Missing tensors and wrong shapes are Errors that name
-  // the file, called `name`, and the tensor.
+  // Reads the net that the names of the tensors belong to. Missing tensors and wrong shapes are
+  // Errors that name the file, called `name`, and the tensor.
   Lpips(const Safetensors& file, const std::string& name, at::Device device = at::kCPU);
 
   const std::string& net() const { return trunk_.name; }  // "alex", "vgg" or "squeeze"
 
-  // Of each image: images and truth (N, 3 or 1, H, W), clipped to [-1, 1]; (N), float64 on the CPU.
+  // Returns the distance of each image: (N), float64 on the CPU. images and truth: (N, 3 or 1, H,
+  // W), clipped to [-1, 1].
   Tensor operator()(const Tensor& images, const Tensor& truth) const;
 
  private:

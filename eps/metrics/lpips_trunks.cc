@@ -6,7 +6,7 @@ namespace {
 
 constexpr bool kTap = true;
 
-// Module `number` of torchvision's `features`, whose ReLU is the next.
+// Returns module `number` of torchvision's `features`, whose ReLU is the next.
 nets::FeatureBlock conv(
     int64_t number, int64_t out, int64_t kernel, int64_t stride, int64_t padding, bool tap) {
   const std::string name = "features." + std::to_string(number);
@@ -19,7 +19,8 @@ nets::FeatureBlock conv3(int64_t number, int64_t out, bool tap = false) {
   return conv(number, out, 3, 1, 1, tap);
 }
 
-// Few channels, then many by small and by large kernels, joined (Iandola et al. 2016).
+// Returns a fire module: few channels, then many by small and by large kernels, joined (Iandola et
+// al. 2016).
 nets::FeatureBlock fire(int64_t number, int64_t squeeze, int64_t expand, bool tap = false) {
   const std::string name = "features." + std::to_string(number);
   return {{{std::vector<nets::ConvRelu>{{name + ".squeeze", squeeze}},
@@ -32,7 +33,7 @@ nets::FeatureBlock max_pool(int64_t kernel, bool ceil_mode = false) {
   return {{{nets::Pool{.kernel = kernel, .ceil_mode = ceil_mode}}}};
 }
 
-// Krizhevsky 2014; every ReLU is a feature.
+// Returns AlexNet (Krizhevsky 2014); every ReLU is a feature.
 nets::FeatureNet alex() {
   return {conv(0, 64, 11, 4, 2, kTap),
           max_pool(3),
@@ -43,7 +44,7 @@ nets::FeatureNet alex() {
           conv3(10, 256, kTap)};
 }
 
-// Simonyan and Zisserman 2015; the last ReLU before each pool is one.
+// Returns VGG16 (Simonyan and Zisserman 2015); the last ReLU before each pool is a feature.
 nets::FeatureNet vgg() {
   return {conv3(0, 64),
           conv3(2, 64, kTap),
@@ -64,7 +65,8 @@ nets::FeatureNet vgg() {
           conv3(28, 512, kTap)};
 }
 
-// Version 1.1: the first ReLU, the last fire module before each pool, and all behind the last.
+// Returns SqueezeNet 1.1. Features: the first ReLU, the last fire module before each pool, and all
+// behind the last.
 nets::FeatureNet squeeze() {
   return {conv(0, 64, 3, 2, 0, kTap),
           max_pool(3, true),

@@ -1,4 +1,4 @@
-// The classifiers whose features LPIPS compares, up to the last feature it takes.
+// The classifiers whose features LPIPS compares, up to the last feature in use.
 #pragma once
 
 #include "eps/nets/feature_net.h"

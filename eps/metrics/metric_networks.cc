@@ -1,4 +1,4 @@
-// Networks that judge images.
+// Networks of metrics, read from their files.
 #include "eps/metrics/metric_networks.h"
 
 #include "eps/io/content_hash.h"
@@ -10,19 +10,19 @@ MetricNetworks load_metric_networks(const std::vector<std::string>& lpips,
                                     const std::string& inception,
                                     const std::string& cache,
                                     at::Device device) {
-  MetricNetworks judges{.cache = FeatureCache(cache)};
+  MetricNetworks networks{.cache = FeatureCache(cache)};
   for (const auto& path : lpips) {
     const std::string bytes = read_file(path);
-    judges.lpips.emplace_back(parse_safetensors(bytes, path), path, device);
-    judges.identity += judges.lpips.back().net() + ":" + content_hash(bytes) + " ";
+    networks.lpips.emplace_back(parse_safetensors(bytes, path), path, device);
+    networks.identity += networks.lpips.back().net() + ":" + content_hash(bytes) + " ";
   }
   if (!inception.empty()) {
     const std::string bytes = read_file(inception);
-    judges.inception.emplace(parse_safetensors(bytes, inception), inception, device);
-    judges.inception_hash = content_hash(bytes);
-    judges.identity += "inception:" + judges.inception_hash;
+    networks.inception.emplace(parse_safetensors(bytes, inception), inception, device);
+    networks.inception_hash = content_hash(bytes);
+    networks.identity += "inception:" + networks.inception_hash;
   }
-  return judges;
+  return networks;
 }
 
 }  // namespace eps

@@ -1,5 +1,4 @@
-// Networks that judge images: LPIPS and Inception. Their weights are the user's to bring; none
-// comes with eps.
+// Networks of metrics: LPIPS and Inception, with weights of the user's own; none comes with eps.
 #pragma once
 
 #include <optional>
@@ -14,11 +13,11 @@ struct MetricNetworks {
   std::optional<Inception> inception = {};
   std::string inception_hash = {};  // of its file
   FeatureCache cache{""};
-  std::string identity = {};  // of all the files together: other judges, other numbers
+  std::string identity = {};  // a hash of all files: other networks give other numbers
 };
 
-// Files that `eps convert` wrote, on the device; an empty name: none. Features are kept in the
-// folder `cache`, if one is named.
+// Reads files that `eps convert` wrote onto the device; an empty name stands for no network.
+// Features are kept in the folder `cache`, unless its name is empty.
 MetricNetworks load_metric_networks(const std::vector<std::string>& lpips,
                                     const std::string& inception,
                                     const std::string& cache,

@@ -14,11 +14,11 @@ namespace eps {
 
 struct MmdStatistics {
   Statistic paired;    // with the pairs (i, i) in the cross term, as in the paper
-  Statistic floor;     // what `paired` is when every restoration is its truth, at the same l
-  Statistic unpaired;  // without them
+  Statistic floor;     // `paired` if every restoration were its truth, at the same l
+  Statistic unpaired;  // without these pairs
 };
 
-// samples: (S, N, ...), truth: (N, ...), N >= 3. One MMD per sample number, S of them averaged.
+// Returns the mean of S MMDs, one per sample number. samples: (S, N, ...); truth: (N, ...); N >= 3.
 MmdStatistics mmd(const Tensor& samples, const Tensor& truth);
 
 }  // namespace eps

@@ -5,8 +5,8 @@
 
 namespace eps {
 
-// Of each image, in decibels: 10 log10(4 / mean squared error), both clipped to [-1, 1]. images:
-// (..., C, H, W); truth: the same, or what broadcasts to it.
+// Returns 10 log10(4 / mean squared error) of each image, in decibels, images and truth clipped to
+// [-1, 1]. images: (..., C, H, W); truth: the same, or a shape that broadcasts to it.
 Tensor psnr(const Tensor& images, const Tensor& truth);
 
 }  // namespace eps

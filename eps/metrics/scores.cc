@@ -2,11 +2,12 @@
 #include "eps/metrics/scores.h"
 
 #include "eps/metrics/ensemble.h"
+#include "eps/metrics/metric.h"
 
 namespace eps {
 namespace {
 
-// What the sum of distances over pairs i < j is divided by to give half the spread.
+// Returns the divisor of the sum of distances over pairs i < j that gives half the spread.
 double pair_count(const char* name,
                   const Tensor& samples,
                   const Tensor& truth,
@@ -37,5 +38,95 @@ Tensor energy_score(const Tensor& samples, const Tensor& truth, Estimator estima
     return (x - z).norm(2, 1).mean() - at::pdist(x).sum() / pairs;
   });
 }
+
+namespace {
+
+using Score = Tensor (*)(const Tensor& samples, const Tensor& truth, Estimator estimator);
+
+// Errors are those of images in [0, 1], half of those in [-1, 1].
+constexpr double kUnit = 0.5;
+
+Metric pixel_score(Score score, Estimator estimator, Metric metric) {
+  metric.needs.samples = estimator == Estimator::fair ? 2 : 1;
+  metric.per_image = [=](const Ensemble& e) {
+    return kUnit * score(e.samples, e.truth, estimator);
+  };
+  return metric;
+}
+
+Metric feature_score(Score score, Estimator estimator, Metric metric) {
+  metric.needs = {.network = MetricNetwork::inception,
+                  .samples = estimator == Estimator::fair ? 2 : 1,
+                  .images = 3};
+  metric.per_image = [=](const Ensemble& e) { return score(e.samples, e.truth, estimator); };
+  return metric;
+}
+
+std::vector<Metric> pixel_scores() {
+  using enum Estimator;
+  return {
+      pixel_score(crps,
+                  standard,
+                  {.name = "crps",
+                   .label = "CRPS",
+                   .help = "per pixel in [0, 1], spread over all pairs (1/S^2); lower is better"}),
+      pixel_score(
+          crps,
+          fair,
+          {.name = "crps_fair",
+           .label = "CRPS fair",
+           .help = "CRPS with the unbiased spread, 1/(S (S - 1)); lower is better, for any S"}),
+      pixel_score(energy_score,
+                  standard,
+                  {.name = "energy_score",
+                   .label = "Energy score",
+                   .help = "CRPS with the L2 norm over all pixels in [0, 1], as the paper's "
+                           "CRPS-pixel; lower is better",
+                   .digits = 3}),
+      pixel_score(energy_score,
+                  fair,
+                  {.name = "energy_score_fair",
+                   .label = "Energy fair",
+                   .help = "energy score with the unbiased spread, 1/(S (S - 1)); lower is better, "
+                           "for any S",
+                   .digits = 3}),
+  };
+}
+
+std::vector<Metric> feature_scores() {
+  using enum Estimator;
+  return {
+      feature_score(crps,
+                    standard,
+                    {.name = "crps_inception",
+                     .label = "CRPS-Inception",
+                     .help = "CRPS, mean over Inception features; lower is better"}),
+      feature_score(crps,
+                    fair,
+                    {.name = "crps_inception_fair",
+                     .label = "CRPS-Inception fair",
+                     .help = "CRPS with the unbiased spread, mean over Inception features; lower "
+                             "is better, for any S"}),
+      feature_score(energy_score,
+                    standard,
+                    {.name = "energy_score_inception",
+                     .label = "Energy-Inception",
+                     .help = "energy score of Inception features, as the paper's CRPS-Inception; "
+                             "lower is better",
+                     .digits = 3}),
+      feature_score(energy_score,
+                    fair,
+                    {.name = "energy_score_inception_fair",
+                     .label = "Energy-Inception fair",
+                     .help = "energy score of Inception features with the unbiased spread; lower "
+                             "is better, for any S",
+                     .digits = 3}),
+  };
+}
+
+}  // namespace
+
+EPS_METRICS(50, pixel_scores());
+EPS_METRICS(51, feature_scores());
 
 }  // namespace eps

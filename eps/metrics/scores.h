@@ -11,11 +11,11 @@ namespace eps {
 
 enum class Estimator { standard, fair };
 
-// For each image, the mean over its coordinates. samples: (S, N, ...), truth: (N, ...); (N),
-// float64. Fair wants two samples or more.
+// Returns the CRPS of each image, the mean over its coordinates: (N), float64. samples: (S, N,
+// ...); truth: (N, ...). The fair estimator needs two samples or more.
 Tensor crps(const Tensor& samples, const Tensor& truth, Estimator estimator);
 
-// For each image.
+// Returns the energy score of each image: (N), float64.
 Tensor energy_score(const Tensor& samples, const Tensor& truth, Estimator estimator);
 
 }  // namespace eps

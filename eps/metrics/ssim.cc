@@ -1,13 +1,16 @@
 // Structural similarity through separable Gaussian windows, in float64.
 #include "eps/metrics/ssim.h"
 
+#include "eps/metrics/ensemble.h"
+#include "eps/metrics/metric.h"
+
 namespace eps {
 namespace {
 
 constexpr double kStd = 1.5;
 constexpr double kC1 = 0.01 * 0.01, kC2 = 0.03 * 0.03;  // (k1 L)^2, (k2 L)^2 with the range L = 1
 
-// Gaussian means of (P, 1, H, W) over the windows that lie inside it.
+// Returns Gaussian means of (P, 1, H, W) over the windows that lie inside it.
 Tensor windowed(const Tensor& planes) {
   const Tensor offset = at::arange(kSsimWindow, planes.options()) - (kSsimWindow - 1) / 2;
   const Tensor bell = (-offset.square() / (2 * kStd * kStd)).exp();
@@ -18,7 +21,7 @@ Tensor windowed(const Tensor& planes) {
 
 Tensor unit_range(const Tensor& images) { return (images.to(at::kDouble).clamp(-1, 1) + 1) / 2; }
 
-// Of one image (C, H, W) in [0, 1]: a 0-dimensional tensor.
+// Returns the SSIM of one image (C, H, W) in [0, 1]: a 0-dimensional tensor.
 Tensor ssim_of_image(const Tensor& a, const Tensor& b, SsimBorder border) {
   const bool mirrored = border == SsimBorder::reflect;
   Tensor planes = at::cat({a, b, a * a, b * b, a * b}).unsqueeze(1);
@@ -31,7 +34,8 @@ Tensor ssim_of_image(const Tensor& a, const Tensor& b, SsimBorder border) {
   const Tensor &mean_a = moment[0], &mean_b = moment[1];
   Tensor variance_a = moment[2] - mean_a.square(), variance_b = moment[3] - mean_b.square();
   const Tensor covariance = moment[4] - mean_a * mean_b;
-  // Rounding can make them negative where an image is flat; the implementations that mirror, clamp.
+  // Rounding can make variances negative where an image is flat; implementations that mirror clamp
+  // them.
   if (mirrored) {
     variance_a = variance_a.clamp_min(0);
     variance_b = variance_b.clamp_min(0);
@@ -62,5 +66,27 @@ Tensor ssim(const Tensor& images, const Tensor& truth, SsimBorder border) {
   }
   return at::stack(values).reshape(images.sizes().slice(0, images.dim() - 3));
 }
+
+EPS_METRICS(
+    20,
+    {{.name = "ssim",
+      .label = "SSIM",
+      .help = "structural similarity of a sample, windows inside the image; 1 is perfect",
+      .better = Better::higher,
+      .needs = {.side = kSsimWindow},
+      .per_image = [](const Ensemble& e) { return ssim(e.samples, e.truth).mean(0); }},
+     {.name = "ssim_reflect",
+      .label = "SSIM reflect",
+      .help = "structural similarity of a sample, the image mirrored at its edges; 1 is perfect",
+      .better = Better::higher,
+      .needs = {.side = kSsimWindow},
+      .per_image =
+          [](const Ensemble& e) { return ssim(e.samples, e.truth, SsimBorder::reflect).mean(0); }},
+     {.name = "ssim_of_mean",
+      .label = "SSIM of mean",
+      .help = "SSIM of the mean of an image's samples",
+      .better = Better::higher,
+      .needs = {.side = kSsimWindow},
+      .per_image = [](const Ensemble& e) { return ssim(e.samples.mean(0), e.truth); }}});
 
 }  // namespace eps

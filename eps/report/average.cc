@@ -15,7 +15,7 @@ namespace {
 using Key = std::tuple<std::string, int64_t, int64_t>;  // method, steps, images seen
 using Group = std::vector<const Row*>;
 
-// In the order of their first rows.
+// Returns groups in the order of their first rows.
 std::vector<Group> group(const std::vector<Row>& rows, bool by_images_seen) {
   std::vector<std::pair<Key, Group>> groups;
   for (const auto& row : rows) {
@@ -30,8 +30,8 @@ std::vector<Group> group(const std::vector<Row>& rows, bool by_images_seen) {
   return result;
 }
 
-// Networks of different tasks may have seen different numbers of images, so these count only where
-// one task has several rows that are otherwise the same.
+// Returns the key of a row. Networks of different tasks may have seen different numbers of images,
+// so these numbers count only where one task has several rows that are otherwise the same.
 bool needs_images_seen(const std::vector<Row>& rows) {
   std::set<std::tuple<std::string, std::string, int64_t>> seen;
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
@@ -53,7 +53,8 @@ double mean_of(const Group& rows, const std::function<double(const Row&)>& numbe
   return sum / static_cast<double>(rows.size());
 }
 
-// Why a metric that some task lacks is not in the average; empty if no row says.
+// Returns the reason why a metric that some task lacks is not in the average; empty if no row has
+// one.
 std::string reason(const Group& rows, const std::string& metric) {
   std::set<std::string> reasons;
   for (const Row* row : rows) {

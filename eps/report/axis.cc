@@ -20,7 +20,7 @@ std::vector<Tick> linear_ticks(const Axis& axis, int count) {
   const int digits = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
   std::vector<Tick> result;
   for (double k = std::ceil(axis.low / step - 1e-9); k * step <= axis.high + 1e-9 * step; ++k) {
-    // Long numbers in full would take the plot's room.
+    // Long numbers in full would leave the plot no room.
     const bool short_enough = digits <= 4 && largest < 1e4;
     result.push_back({k * step,
                       short_enough ? fixed_number(k * step, digits)
@@ -30,7 +30,7 @@ std::vector<Tick> linear_ticks(const Axis& axis, int count) {
   return result;
 }
 
-// The finest of 1-2-5, every power of ten, every second, ... that is not too many.
+// Returns the finest ticks of 1-2-5, every power of ten, every second, ... that are not too many.
 std::vector<Tick> log_ticks(const Axis& axis, int count) {
   const int first = static_cast<int>(std::floor(std::log10(axis.low)));
   const int last = static_cast<int>(std::ceil(std::log10(axis.high)));
@@ -66,7 +66,7 @@ Axis axis_around(const std::vector<double>& values, bool log) {
     const double air = *greatest > *least ? std::pow(*greatest / *least, kAir) : 2;
     return {.low = *least / air, .high = *greatest * air, .log = true};
   }
-  // A range that rounding errors make is none.
+  // A range of rounding errors counts as empty.
   const double size = std::max(std::abs(*least), std::abs(*greatest));
   const double range = *greatest - *least;
   const double air = range > 1e-9 * size ? kAir * range : size > 0 ? 0.1 * size : 1;

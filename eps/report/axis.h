@@ -10,7 +10,8 @@ struct Tick {
   std::string label;
 };
 
-// The numbers from `low` to `high`, drawn from `start` to `end`, on a scale of logarithms or not.
+// An `Axis` maps numbers from `low` to `high` to places from `start` to `end`, by logarithms or
+// not.
 struct Axis {
   double low = 0, high = 1;
   double start = 0, end = 1;
@@ -19,11 +20,11 @@ struct Axis {
   double place(double value) const;
 };
 
-// The range of the values with some air around it; never empty. Values on an axis of logarithms
-// are > 0.
+// Returns the range of the values with some air around it; never empty. Values on an axis of
+// logarithms are > 0.
 Axis axis_around(const std::vector<double>& values, bool log);
 
-// 1, 2 or 5 times a power of ten, about `count` of them, fewer rather than more.
+// Returns about `count` ticks, fewer rather than more, at 1, 2 or 5 times a power of ten.
 std::vector<Tick> ticks(const Axis& axis, int count);
 
 }  // namespace eps::report

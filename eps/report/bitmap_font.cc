@@ -37,7 +37,7 @@ constexpr int64_t kSpace = 3;  // the width of a space; one column is between tw
 
 int64_t bits(char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; }
 
-// uint8 (kTextHeight, W), as wide as its ink.
+// Returns uint8 (kTextHeight, W), as wide as its ink.
 Tensor draw_glyph(char name) {
   if (name == ' ') return at::full({kTextHeight, kSpace}, 255, at::kByte);
   const Glyph* glyph = &kBox;
@@ -67,7 +67,7 @@ Tensor draw_text(std::string_view text, int64_t scale) {
   const Tensor gap = at::full({kTextHeight, 1}, 255, at::kByte);
   std::vector<Tensor> parts = {gap.slice(1, 0, 0)};
   for (const char character : text) {
-    // What follows the first byte of a character in UTF-8 is part of that one's box.
+    // Bytes behind the first of a character in UTF-8 belong to the box of that character.
     if ((static_cast<unsigned char>(character) & 0xC0) == 0x80) continue;
     if (parts.size() > 1) parts.push_back(gap);
     parts.push_back(draw_glyph(character));

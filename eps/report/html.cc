@@ -39,7 +39,7 @@ std::string opening(const Report& report) {
          "\n";
 }
 
-// What the columns mean: the words that pointing at them shows, for paper and for fingers.
+// Returns the meaning of the columns, which pointing at them brings up, for paper and for fingers.
 std::string glossary(const Report& report) {
   std::string entries;
   for (const auto& name : report.columns) {

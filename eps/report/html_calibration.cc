@@ -1,4 +1,4 @@
-// Are the samples as wide as they should be? Coverage of intervals and ranks of the truth.
+// The calibration of the samples on a report's page: coverage of intervals and ranks of the truth.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace eps::report {
 namespace {
 
-// Nominal level and what was observed: "coverage_90" is of level 0.9.
+// Returns nominal levels and observed coverage: "coverage_90" has the level 0.9.
 std::vector<Point> coverage_of(const Row& row) {
   const std::string prefix = "coverage_";
   std::vector<Point> points;
@@ -55,7 +55,7 @@ std::string coverage_panels(const Report& report, const Styles& styles) {
          legend(all) + element("div", {{"class", "panels"}}, "\n" + panels) + "\n";
 }
 
-// The numbers that sum a histogram up, one a line.
+// Returns the numbers that sum a histogram up, one a line.
 std::string rank_numbers(const Row& row) {
   std::string markup;
   for (const char* name : {"spread_skill", "rank_chi2"}) {
@@ -73,7 +73,7 @@ bool has_ranks(const Row& row) {
          std::isfinite(std::accumulate(row.ranks.begin(), row.ranks.end(), 0.0));
 }
 
-// In units of a uniform histogram, the most that any bar has.
+// Returns the height of the highest bar, in units of a uniform histogram.
 double highest_bar(const Drawn& drawn) {
   double highest = 0;
   for (const Row* row : drawn.rows) {

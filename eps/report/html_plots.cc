@@ -1,4 +1,4 @@
-// The plots of a report's page: metrics against what a row costs, or across tasks.
+// The plots of a report's page: metrics against the cost of a row, or across tasks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 struct XAxis {
   std::string label;
   std::function<double(const Row&)> number;  // > 0, or 0 where it is unknown
-  bool by_steps = false;  // a line for each number of steps: what differs along it is not the steps
+  bool by_steps = false;                     // a line for each number of steps
 };
 
 XAxis find_x(const std::string& name) {
@@ -29,7 +29,7 @@ XAxis find_x(const std::string& name) {
           true};
 }
 
-// The lines of the rows of one task.
+// Returns the lines of the rows of one task.
 std::vector<Series> make_series(const Report& report,
                                 const Styles& styles,
                                 const Plot& plot,

@@ -44,7 +44,7 @@ std::string cell_markup(const TableCell& cell) {
   return element("td", {}, value);
 }
 
-// What was run, for those who point at the method.
+// Returns the spec of a row, for readers who point at the method.
 std::string provenance(const Row& row) {
   std::string text = row.spec;
   if (!row.model.empty()) text += ", model " + row.model;
@@ -75,8 +75,8 @@ std::string line_markup(const Table& table, const Line& line, bool parted) {
   return element("tr", parted ? Attributes{{"class", "group"}} : Attributes{}, cells) + "\n";
 }
 
-// Whether a hairline parts line i from the one above: another method begins, and one of the two has
-// several lines.
+// Tells whether a hairline parts line i from the line above: another method begins, and one of the
+// two methods has several lines.
 bool starts_group(const std::vector<Line>& lines, size_t i) {
   const auto same = [&](size_t a, size_t b) {
     return b < lines.size() && lines[a].row.method == lines[b].row.method;
@@ -93,7 +93,7 @@ std::string table_markup(const Table& table) {
   }
   std::string notes;
   for (const auto& note : table.notes) notes += element("li", {}, escape_markup(note));
-  // The sticky second column must know how wide the first is.
+  // The place of the sticky second column follows from the width of the first.
   const std::string width =
       fmt::format("--method:{}ch;--columns:{}", std::max<size_t>(longest, 7), table.columns.size());
   const std::string markup = element(

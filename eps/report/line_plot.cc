@@ -15,7 +15,8 @@
 namespace eps::report {
 namespace {
 
-// Numbers that have no common factor, so that colour and marker together tell 63 methods apart.
+// The numbers of colours and markers have no common factor, so that both together tell 63 methods
+// apart.
 constexpr int kColours = 9;
 constexpr std::array kMarkers = {
     "M3.2 0A3.2 3.2 0 1 1 -3.2 0A3.2 3.2 0 1 1 3.2 0Z",      // circle
@@ -62,7 +63,7 @@ std::string text(const std::string& kind, double x, double y, const std::string&
   return element("text", {{"class", kind}, {"x", place(x)}, {"y", place(y)}}, escape_markup(words));
 }
 
-// A word in pieces of at most `longest` bytes, cut between characters.
+// Returns a word in pieces of at most `longest` bytes, cut between characters.
 std::vector<std::string> pieces(std::string word, size_t longest) {
   std::vector<std::string> result;
   while (word.size() > longest) {
@@ -75,7 +76,7 @@ std::vector<std::string> pieces(std::string word, size_t longest) {
   return result;
 }
 
-// Words in lines of at most `longest` bytes.
+// Returns words in lines of at most `longest` bytes.
 std::vector<std::string> wrap(const std::string& words, size_t longest) {
   std::vector<std::string> lines(1);
   std::istringstream stream(words);
@@ -104,7 +105,7 @@ struct Frame {
 };
 
 std::vector<double> gather(const LinePlot& plot, bool of_x) {
-  // Levels are of a whole, and all of it is shown.
+  // Levels are parts of a whole, so the axis has all of it.
   std::vector<double> values = plot.diagonal ? std::vector<double>{0, 1} : std::vector<double>{};
   for (const auto& series : plot.series) {
     for (const auto& point : series.points) {
@@ -196,7 +197,7 @@ std::string draw_series(const LinePlot& plot, const Frame& frame, const Series& 
   for (const auto& point : series.points) {
     const double x = frame.x.place(point.x);
     const double y = frame.y.place(point.y);
-    // A line does not pass over a category that it has no value for.
+    // A line ends before a category without a value.
     const bool gap = !plot.categories.empty() && point.x > previous + 1;
     path += fmt::format("{}{:.2f} {:.2f}", path.empty() || gap ? "M" : "L", x, y);
     previous = point.x;

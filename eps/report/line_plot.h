@@ -5,8 +5,8 @@
 
 namespace eps::report {
 
-// How a line looks, the same everywhere in a report: a method has its colour and its marker;
-// variants of it differ in dashes, and in markers filled or hollow.
+// A `Style` is the look of a line everywhere in a report: a method has its colour and its marker;
+// its variants differ in dashes, and in markers filled or hollow.
 struct Style {
   int method = 0;
   int variant = 0;
@@ -24,7 +24,7 @@ struct Series {
 };
 
 struct LinePlot {
-  std::string title;  // for those who cannot see it
+  std::string title;  // for readers who cannot see the plot
   std::string x_label, y_label;
   bool log_x = false;
   std::vector<std::string> categories = {};  // if any, x counts them from 0
@@ -34,13 +34,13 @@ struct LinePlot {
 };
 
 std::string line_plot(const LinePlot& plot);
-// In a figure, with a caption above unless it is empty.
+// Returns the plot in a figure, with a caption above unless it is empty.
 std::string panel(const LinePlot& plot, const std::string& caption);
 
-// The CSS classes that give an element the colour and the dashes of the style.
+// Returns the CSS classes that give an element the colour and the dashes of the style.
 std::string style_class(const Style& style);
 
-// Names beside a short piece of their lines. Of series with one name, the first counts.
+// Returns names beside short pieces of their lines. Of series with one name, the first counts.
 std::string legend(const std::vector<Series>& series);
 
 }  // namespace eps::report

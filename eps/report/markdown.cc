@@ -7,7 +7,7 @@
 namespace eps::report {
 namespace {
 
-// Text that is neither markup nor the end of a cell or a line.
+// Returns text that is neither markup nor the end of a cell or a line.
 std::string escape(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

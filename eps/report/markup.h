@@ -5,22 +5,22 @@
 
 namespace eps::report {
 
-// Text between tags or inside an attribute's quotes.
+// Escapes text for between tags or inside an attribute's quotes.
 std::string escape_markup(std::string_view text);
 
 using Attributes = std::vector<std::pair<std::string, std::string>>;  // values are escaped here
 
-// <name key="value">content</name>; the content is markup already.
+// Returns <name key="value">content</name>; the content is markup already.
 std::string element(const std::string& name,
                     const Attributes& attributes,
                     const std::string& content);
-// <name key="value"/>
+// Returns <name key="value"/>.
 std::string element(const std::string& name, const Attributes& attributes);
 
-// A quiet sentence of explanation; nothing if it is empty. Markup already.
+// Returns a quiet sentence of explanation, which is markup already; nothing if it is empty.
 std::string key(const std::string& sentence);
 
-// RFC 4648, with padding.
+// Encodes bytes by RFC 4648, with padding.
 std::string base64(std::string_view bytes);
 
 }  // namespace eps::report

@@ -1,4 +1,4 @@
-// Numbers as tables and axes show them.
+// Numbers as text, for tables and axes.
 #include "eps/report/numbers.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ std::string fixed_number(double value, int digits) {
   if (std::isinf(value)) return value < 0 ? "-∞" : "∞";
   std::string text =
       digits < 0 ? fmt::format("{:.{}e}", value, -digits) : fmt::format("{:.{}f}", value, digits);
-  // No minus before a zero: it says more than the digits do.
+  // A minus before a zero would say more than the digits do.
   if (text[0] == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
   return text;
 }

@@ -1,23 +1,23 @@
-// Numbers as tables and axes show them.
+// Numbers as text, for tables and axes.
 #pragma once
 
 #include <string>
 
 namespace eps::report {
 
-// 24.34 for 2 digits after the point, -6.52e-03 for -2: negative digits ask for powers of ten.
+// Returns 24.34 for 2 digits after the point, -6.52e-03 for -2: negative digits mean powers of ten.
 std::string fixed_number(double value, int digits);
 
-// Whole where it is: "100", "49.5".
+// Returns a number without needless digits: "100", "49.5".
 std::string plain_number(double value);
 
-// With real minus signs, which are as wide as digits.
+// Puts real minus signs, which are as wide as digits.
 std::string typeset(const std::string& number);
 
-// Three significant digits, thousands as k, M, G: "0.0123", "4.1", "12.8M".
+// Returns three significant digits, thousands as k, M, G: "0.0123", "4.1", "12.8M".
 std::string brief_number(double value);
 
-// Three significant digits or all before the point: "0.0123", "4.10", "1234".
+// Returns three significant digits or all before the point: "0.0123", "4.10", "1234".
 std::string duration_number(double value);
 
 }  // namespace eps::report

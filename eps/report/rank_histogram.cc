@@ -23,7 +23,7 @@ std::string bar(double left, double width, double height, const std::string& too
                  element("title", {}, tooltip));
 }
 
-// The height of a bar that is cut, above its middle unless another number is there: then nothing.
+// Writes the height of a bar that is cut above its middle, unless another number is there.
 std::string cut_number(double middle, double units, double& free_from) {
   const std::string number = fmt::format("{:.1f}", units);
   const double width = 5.5 * static_cast<double>(number.size() + 1);

@@ -1,4 +1,4 @@
-// Rows as JSON, which programs read back, and as CSV, which spreadsheets take.
+// Rows as JSON, for programs, and as CSV, for spreadsheets.
 #include "eps/report/report.h"
 
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ std::string csv_cell(const std::string& text) {
 
 std::string csv_cell(int64_t value) { return fmt::format("{}", value); }
 
-// In the digits that read back as the same number; a NaN is an empty cell.
+// Returns the digits that read back as the same number; a NaN is an empty cell.
 std::string csv_cell(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 }  // namespace

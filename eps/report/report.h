@@ -5,11 +5,11 @@
 
 namespace eps::report {
 
-// One cell of an experiment: a method on a task.
+// A `Row` holds the results of one cell of an experiment: a method on a task.
 struct Row {
   std::string task;    // "random_inpainting"
-  std::string method;  // what tables call it: "EPS"
-  std::string spec;    // what was run: "eps:steps=20"
+  std::string method;  // its name in tables: "EPS"
+  std::string spec;    // with its options: "eps:steps=20"
   std::string model;   // name of the network: "prior"; empty: an exact prior
   int64_t steps = 0;   // as the experiment says; 0: the method's own
   double nfe = 0;      // evaluations of the denoiser a sample
@@ -18,23 +18,24 @@ struct Row {
   int64_t images_seen = 0;  // by the network in training; 0: unknown
   double seconds = 0;       // a sample
   std::map<std::string, Reading> metrics = {};
-  std::map<std::string, std::string> absent = {};  // metrics that are not there, and why
+  std::map<std::string, std::string> absent = {};  // metrics without a value, and the reasons
   std::vector<double> ranks = {};  // of the truth among the samples: fractions, sum 1; empty: none
-  std::string error = {};          // why there is nothing else
+  std::string error = {};          // set if the cell failed
 };
 
-// A line through the rows of one task that share a method: metric against a number of the row.
+// A `Plot` draws lines through the rows of one task that share a method: a metric against a number
+// of the row.
 struct Plot {
   std::string x;  // "nfe", "images_seen", "seconds" or "task" (in the order of the experiment)
   std::string y;  // name of a metric
 };
 
-// Pictures side by side, all of one size.
+// A `PictureGrid` holds pictures side by side, all of one size.
 struct PictureGrid {
   std::string title;                 // "Random inpainting"
   std::vector<std::string> columns;  // "truth", "measurement", "DPS (100)", ...
   Tensor images;                     // uint8 (rows, columns, C, H, W), C = 1 or 3
-  Tensor psnr;                       // (rows, columns) in dB; NaN: none is shown
+  Tensor psnr;                       // (rows, columns) in dB; NaN: without a number
 };
 
 struct Report {
@@ -47,16 +48,18 @@ struct Report {
   std::vector<PictureGrid> sheets;
 };
 
-// A list of objects with the fields of Row. NaN and infinities become null, which is read as NaN.
+// Returns a list of objects with the fields of Row. NaN and infinities become null, which is read
+// as NaN.
 std::string to_json(const std::vector<Row>& rows);
-// Back from to_json(); `name` is for messages. A field that is missing, unknown or of the wrong
-// type is an Error.
+// Reads the text of to_json(); `name` is for messages. A field that is missing, unknown or of the
+// wrong type is an Error.
 std::vector<Row> parse_rows(const std::string& json, const std::string& name);
-// All metrics that any row has, with their standard errors.
+// Returns all metrics that any row has, with their standard errors.
 std::string to_csv(const std::vector<Row>& rows);
-// A table for each task: the best value bold, the second underlined.
+// Returns a table for each task: the best value bold, the second underlined.
 std::string to_markdown(const Report& report);
-// One page without anything outside it: tables, plots (SVG), rank histograms, coverage, sheets.
+// Returns one page that needs no other file: tables, plots (SVG), rank histograms, coverage,
+// sheets.
 std::string to_html(const Report& report);
 
 }  // namespace eps::report

@@ -1,4 +1,4 @@
-// The parts of a report's page, in its order; each is empty where the report has nothing for it.
+// The sections of a report's page, in its order; a section without content is empty.
 #pragma once
 
 #include "eps/report/report.h"
@@ -8,7 +8,7 @@ namespace eps::report {
 
 std::string tables_section(const Report& report);
 std::string plots_section(const Report& report, const Styles& styles);
-// Coverage of intervals and histograms of ranks.
+// Returns coverage of intervals and histograms of ranks.
 std::string calibration_section(const Report& report, const Styles& styles);
 std::string sheets_section(const Report& report);
 

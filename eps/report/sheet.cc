@@ -1,4 +1,4 @@
-// Sheets: where everything goes, and the colours of heat maps.
+// The layout of sheets, and the colours of heat maps.
 #include "eps/report/sheet.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void check_sheet(const Sheet& sheet, int64_t magnified) {
   }
 }
 
-// The words of a text in lines of at most this width, where the words allow.
+// Returns the words of a text in lines of at most this width, where the words allow.
 std::vector<std::string> break_lines(const std::string& text, int64_t width, int64_t scale) {
   std::vector<std::string> lines;
   std::istringstream words(text);
@@ -60,16 +60,16 @@ int64_t widest(const std::vector<std::string>& lines, int64_t scale) {
   return width;
 }
 
-// A stretch of the sheet's width or height.
+// A `Stretch` is a part of the sheet's width or height.
 struct Stretch {
   int64_t begin = 0, length = 0;
 
-  // The beginning of something of this length in the middle.
+  // Returns where a thing of this length begins if it lies in the middle.
   int64_t centred(int64_t other) const { return begin + (length - other) / 2; }
 };
 
-// Where the columns and the rows are; from the outside to the inside: a margin, words, a gap,
-// cells with gaps between them.
+// A `Layout` holds the places of columns and rows; from the outside to the inside: a margin, words,
+// a gap, cells with gaps between them.
 struct Layout {
   int64_t scale;  // of the words
   int64_t gap, margin, line;
@@ -107,12 +107,12 @@ struct Layout {
   }
 };
 
-// picture: (1 or 3, H, W) or (H, W).
+// Copies a picture, (1 or 3, H, W) or (H, W), to its place.
 void paste(const Tensor& canvas, const Tensor& picture, int64_t top, int64_t left) {
   canvas.narrow(1, top, picture.size(-2)).narrow(2, left, picture.size(-1)).copy_(picture);
 }
 
-// Column j's words, the last line just above the cells.
+// Draws the words of column j, the last line just above the cells.
 void draw_head(const Tensor& canvas, const Layout& layout, size_t j) {
   int64_t top = layout.rows[0].begin - layout.gap / 2 -
                 layout.line * static_cast<int64_t>(layout.heads[j].size());
@@ -132,7 +132,7 @@ Tensor draw_sheet(const Sheet& sheet, int64_t magnified) {
   for (size_t j = 0; j < sheet.columns.size(); ++j) draw_head(canvas, layout, j);
   for (size_t i = 0; i < sheet.rows.size(); ++i) {
     const Tensor label = draw_text(sheet.rows[i].label, layout.scale);
-    // The capitals, not the whole height with what hangs below the line, are in the middle.
+    // The capitals, not the whole height with parts below the line, are in the middle.
     paste(canvas,
           label,
           layout.rows[i].centred(label.size(0)) + layout.scale,

@@ -15,11 +15,11 @@ struct Sheet {
   std::vector<SheetRow> rows;
 };
 
-// uint8 (3, H, W): every cell `magnified` so many times, without smoothing, on white. Cells may
-// differ in size; a column is as wide as its widest.
+// Draws the sheet as uint8 (3, H, W): every cell `magnified` so many times, without smoothing, on
+// white. Cells may differ in size; a column is as wide as its widest cell.
 Tensor draw_sheet(const Sheet& sheet, int64_t magnified);
 
-// (H, W) of numbers from 0 to `top` as uint8 (3, H, W), from black over red and yellow to white.
+// Draws (H, W) numbers from 0 to `top` as uint8 (3, H, W), from black over red and yellow to white.
 Tensor heat_map(const Tensor& values, double top);
 
 }  // namespace eps::report

@@ -1,9 +1,9 @@
-// How a report's page looks: CSS, light and dark, for wide and narrow windows and for paper.
+// The style of a report's page: CSS, light and dark, for wide and narrow windows and for paper.
 #pragma once
 
 namespace eps::report {
 
-// Neither "<" nor "&" may appear in it: the page is to be well-formed as XML too. The first eight
+// The text has neither "<" nor "&", so that the page is well-formed as XML too. The first eight
 // colours of lines differ for red-green-blind eyes as well; markers and dashes tell more methods
 // apart.
 inline constexpr char kStyleSheet[] = R"(

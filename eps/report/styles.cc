@@ -1,4 +1,4 @@
-// Which colour, marker and name the lines of a report have: one choice for all its plots.
+// The colour, marker and name of each line of a report: one choice for all its plots.
 #include "eps/report/styles.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which colour, marker and name the lines of a report have: one choice for all its plots.
+// The colour, marker and name of each line of a report: one choice for all its plots.
 #pragma once
 
 #include "eps/report/line_plot.h"
@@ -10,9 +10,9 @@ class Styles {
  public:
   explicit Styles(const std::vector<Row>& rows);
 
-  // The line, without points yet, of all rows of this row's method.
+  // Returns the line, without points yet, of all rows of this row's method.
   Series of_method(const Row& row) const;
-  // Of those with its number of steps: "EPS (20)" where the method has several.
+  // Returns the line of rows with its number of steps: "EPS (20)" if the method has several.
   Series of_steps(const Row& row) const;
 
  private:
@@ -24,15 +24,15 @@ class Styles {
   std::vector<Method> methods_;  // in the order of their rows
 };
 
-// The rows to draw. Where they would make more lines, one for each method and number of steps, than
-// can be told apart, it is one row for each task and method: that with the most evaluations.
+// `Drawn` holds the rows to draw. If they made more lines, one for each method and number of steps,
+// than styles tell apart, it has one row for each task and method: that with the most evaluations.
 struct Drawn {
   std::vector<const Row*> rows;
   bool all = true;
 
-  // The row's line: of_steps(), in the plain style if it is the only one of its method.
+  // Returns the row's line: of_steps(), in the plain style if it is the only one of its method.
   Series series(const Styles& styles, const Row& row) const;
-  // A sentence for the reader where rows are missing.
+  // Returns a sentence for the reader if rows are missing.
   std::string note() const;
 };
 Drawn rows_to_draw(const std::vector<Row>& rows, const std::function<bool(const Row&)>& wanted);

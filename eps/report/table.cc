@@ -1,4 +1,4 @@
-// What a table of results says, however it is written: cells, ranks, notes.
+// The content of a table of results, whatever the format: cells, ranks, notes.
 #include "eps/report/table.h"
 
 #include <fmt/format.h>
@@ -16,9 +16,9 @@
 namespace eps::report {
 namespace {
 
-// The metric with the digits of this report: powers of ten where all values are below 0.01, whose
-// first digits would otherwise be zeros.
-Metric shown_metric(const std::string& name, const std::vector<Row>& rows) {
+// Returns the metric with the digits of this report: powers of ten where all values are below 0.01,
+// whose first digits would otherwise be zeros.
+Metric metric_of_report(const std::string& name, const std::vector<Row>& rows) {
   Metric metric = find_metric(name);
   double largest = 0;
   for (const auto& row : rows) {
@@ -29,8 +29,8 @@ Metric shown_metric(const std::string& name, const std::vector<Row>& rows) {
   return metric;
 }
 
-// The standard error in the digits of its value, or one digit of it where those say nothing.
-std::string shown_error(double se, int digits) {
+// Returns the standard error in the digits of its value, or one digit where those would be zeros.
+std::string error_text(double se, int digits) {
   if (!std::isfinite(se)) return "";
   const bool visible = digits >= 0 && (se == 0 || se >= 0.5 * std::pow(10, -digits));
   return visible ? fixed_number(se, digits) : fmt::format("{:.0e}", se);
@@ -40,16 +40,16 @@ TableCell make_cell(const Row& row, const Metric& metric) {
   const double value = value_of(row, metric.name);
   if (std::isnan(value)) return {};
   return {.value = fixed_number(value, metric.digits),
-          .se = shown_error(row.metrics.at(metric.name).se, metric.digits)};
+          .se = error_text(row.metrics.at(metric.name).se, metric.digits)};
 }
 
-// How bad the cell is in the digits it shows.
-double shown_badness(const TableCell& cell, const Line& line, const Metric& metric) {
+// Returns the badness of the digits of a cell.
+double badness_of_digits(const TableCell& cell, const Line& line, const Metric& metric) {
   const double value = value_of(line.row, metric.name);
   return badness(metric, std::isinf(value) ? value : std::stod(cell.value));
 }
 
-// Two distances from a target that differ by rounding only are the same.
+// Tells whether two distances from a target differ by rounding only.
 bool is_less(double a, double b) {
   if (std::isinf(a) || std::isinf(b)) return a < b;
   return b - a > 1e-9 * std::max(std::abs(a), std::abs(b));
@@ -60,7 +60,7 @@ void rank_column(Table& table, size_t column) {
   for (auto& line : table.lines) {
     if (line.cells.empty() || line.cells[column].value.empty()) continue;
     TableCell& cell = line.cells[column];
-    entries.emplace_back(shown_badness(cell, line, table.columns[column]), &cell);
+    entries.emplace_back(badness_of_digits(cell, line, table.columns[column]), &cell);
   }
   std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
     return a.first < b.first;
@@ -73,7 +73,7 @@ void rank_column(Table& table, size_t column) {
   }
 }
 
-// Sets what is needed to tell lines of one method and number of steps apart.
+// Sets the details that tell lines of one method and number of steps apart.
 void find_distinctions(Table& table) {
   std::map<std::string, const Row*> seen;
   for (const auto& line : table.lines) {
@@ -84,8 +84,8 @@ void find_distinctions(Table& table) {
   }
 }
 
-// Why the metric is not there: ": needs --inception FILE", or, unless it is no line's, " of DPS
-// (100), EPS (20): ...".
+// Returns the reason why a metric is absent: ": needs Inception weights", or, if some lines have
+// it, " of DPS (100), EPS (20): ...".
 std::vector<std::string> absences(const Table& table, const Metric& metric) {
   std::map<std::string, std::vector<std::string>> lines;  // by reason
   size_t complete = 0;
@@ -103,9 +103,9 @@ std::vector<std::string> absences(const Table& table, const Metric& metric) {
   return result;
 }
 
-// Metrics that are absent for the same reason share a note: "FID, CRPS: needs --inception FILE".
+// Metrics that are absent for the same reason share a note: "FID, CRPS: needs Inception weights".
 std::vector<std::string> absence_notes(const Table& table) {
-  std::vector<std::pair<std::string, std::string>> found;  // labels, and what absences() says
+  std::vector<std::pair<std::string, std::string>> found;  // labels, and the text of absences()
   for (const auto& metric : table.columns) {
     for (const auto& absence : absences(table, metric)) {
       const auto same = std::find_if(
@@ -122,7 +122,7 @@ std::vector<std::string> absence_notes(const Table& table) {
   return notes;
 }
 
-// With pairs in its cross term an MMD has a floor, and is told with it (eps/metrics/mmd.h).
+// An MMD with pairs in its cross term has a floor, which the note has too (eps/metrics/mmd.h).
 void note_floor(Table& table) {
   for (const auto& metric : table.columns) {
     std::set<double> floors;
@@ -181,7 +181,7 @@ Table average_table(const Average& average, size_t tasks, const std::vector<Metr
 
 std::vector<Table> make_tables(const Report& report) {
   std::vector<Metric> columns;
-  for (const auto& name : report.columns) columns.push_back(shown_metric(name, report.rows));
+  for (const auto& name : report.columns) columns.push_back(metric_of_report(name, report.rows));
   std::vector<Table> tables;
   std::vector<std::string> tasks;
   for (const auto& task : task_order(report)) {

@@ -1,4 +1,4 @@
-// What a table of results says, however it is written: cells, ranks, notes.
+// The content of a table of results, whatever the format: cells, ranks, notes.
 #pragma once
 
 #include "eps/report/report.h"
@@ -7,7 +7,7 @@ namespace eps::report {
 
 struct TableCell {
   std::string value;    // "24.34"; empty: absent
-  std::string se = {};  // "0.12"; empty: cannot be told
+  std::string se = {};  // "0.12"; empty: unknown
   int rank = 0;         // 1: best, 2: second; 0: neither
 };
 
@@ -19,31 +19,31 @@ struct Line {
 struct Table {
   std::string title;
   std::vector<Metric> columns;  // with the digits that this report needs
-  // Columns that are there only where they tell apart lines of one method and number of steps.
+  // Columns that only lines of one method and number of steps need, to tell them apart.
   bool shows_model = false, shows_images_seen = false;
   std::vector<Line> lines = {};
   std::vector<std::string> notes = {};  // to be read below the table
 };
 
-// One for each task that has rows, and their average where there are two tasks or more.
+// Returns a table for each task that has rows, and their average where there are two tasks or more.
 //
-// Ranks are those of the digits shown, so that equal cells have equal marks: after two that are
-// best there is no second (as in the paper's tables). Where all cells are equal, none is marked.
+// Ranks follow from the digits, so that equal cells have equal marks: after two that are best there
+// is no second (as in the paper's tables). Where all cells are equal, none is marked.
 std::vector<Table> make_tables(const Report& report);
 
-// Those of the report, then others in the order of their rows.
+// Returns the tasks of the report, then others in the order of their rows.
 std::vector<std::string> task_order(const Report& report);
 
-// "random_inpainting" as a title: "Random inpainting". Specs of operators stay as they are.
+// Returns "Random inpainting" for "random_inpainting". Specs of operators stay as they are.
 std::string task_title(const std::string& task);
 
-// "EPS (20)": with the evaluations, or the steps where they are not known.
+// Returns "EPS (20)": with the evaluations, or with the steps if those are unknown.
 std::string row_label(const Row& row);
 
-// "↑", "↓" or "→ 0.9".
+// Returns "↑", "↓" or "→ 0.9".
 std::string arrow(const Metric& metric);
 
-// The metric's value; NaN where there is none.
+// Returns the metric's value; NaN where there is none.
 double value_of(const Row& row, const std::string& metric);
 
 }  // namespace eps::report

@@ -50,10 +50,10 @@ TEST_F(MetricsVerb, WritesValuesWithStandardErrorsAndSaysWhatIsAbsent) {
   EXPECT_NEAR(all["metrics"]["psnr"]["value"], 26, 1);
   EXPECT_GT(all["metrics"]["psnr"]["se"], 0);
   EXPECT_GT(all["metrics"]["ssim"]["value"], 0.9);
-  EXPECT_EQ(all["absent"]["lpips"], "needs --lpips FILE");
+  EXPECT_EQ(all["absent"]["lpips"], "needs LPIPS weights");
   EXPECT_FALSE(all["metrics"].contains("lpips"));
   EXPECT_EQ(all["ranks"].size(), 4u);
-  EXPECT_NE(outcome.output.find("lpips_vgg: needs --lpips FILE"), std::string::npos)
+  EXPECT_NE(outcome.output.find("lpips_vgg: needs LPIPS weights (--lpips FILE)"), std::string::npos)
       << outcome.output;
 }
 
@@ -76,7 +76,7 @@ TEST_F(MetricsVerb, ConsistencyNeedsTheMeasurementAndHasChiSquareOne) {
 
 TEST_F(MetricsVerb, SaysWhatIsWrong) {
   refused("--metrics psnrr", "psnrr");
-  refused("--metrics lpips", "metric lpips: needs --lpips FILE");
+  refused("--metrics lpips", "metric lpips: needs LPIPS weights (--lpips FILE)");
   refused("--lpips " + truth_, "truth.npy");
   write(truth_, truth().slice(0, 0, 3));
   refused("", "samples are S x N x C x H x W with the truth's 3 x 3 x 16 x 16 behind S, got");

@@ -50,7 +50,7 @@ TEST(Streams, MeasurementNoiseIsIndependentOfTheOperator) {
   const Images images{at::zeros({8, 1, 16, 16}, at::kDouble)};
   const Protocol protocol{.task = "inpaint_random:missing=0.5", .batch = 8};
   const auto problems = make_problems(protocol, images, at::kCPU);
-  const Tensor mask = problems.front().A->format().parameters().at("mask").expand({8, 1, 16, 16});
+  const Tensor mask = problems.front().A->format().parameters().at("mask").reshape({8, 1, 16, 16});
   const Tensor noise = unit_noise(images.x0);
   const Tensor score = (noise * (mask - mask.mean())).sum() / (noise.norm() / 2);
   EXPECT_LT(score.abs().item<double>(), 5);

@@ -10,13 +10,13 @@
 namespace eps {
 namespace {
 
-struct Ensemble {
+struct Draws {
   Tensor samples, truth;
 };
 
 // x ~ N(0, 1), y = x + sigma n: p(x | y) = N(y/(1 + sigma^2), sigma^2/(1 + sigma^2)) for each
 // pixel. Samples have that mean, and `width` times its standard deviation.
-Ensemble gaussian_model(int64_t S, int64_t N, int64_t D, uint64_t seed, double width = 1) {
+Draws gaussian_model(int64_t S, int64_t N, int64_t D, uint64_t seed, double width = 1) {
   const double sigma = 0.7, shrink = 1 / (1 + sigma * sigma), std = sigma * std::sqrt(shrink);
   Rng rng(seed);
   const Tensor x = rng.normal({N, D}), y = x + sigma * rng.normal({N, D});
@@ -24,12 +24,12 @@ Ensemble gaussian_model(int64_t S, int64_t N, int64_t D, uint64_t seed, double w
 }
 
 // The same law for truth and samples, with pixels of an image that go up and down together.
-Ensemble correlated(int64_t S, int64_t N, int64_t D, Rng& rng) {
+Draws correlated(int64_t S, int64_t N, int64_t D, Rng& rng) {
   const Tensor all = rng.normal({S + 1, N, D}) + rng.normal({S + 1, N, 1});
   return {all.slice(0, 0, S), all[S]};
 }
 
-Tensor ranks(const Ensemble& e, uint64_t seed = 1) {
+Tensor ranks(const Draws& e, uint64_t seed = 1) {
   Rng rng(seed, e.truth.size(0));
   return rank_histograms(e.samples, e.truth, rng);
 }

@@ -20,8 +20,8 @@ TEST(Evaluation, IsTheSameForAnyNumberOfSamplesWhenTheyAreTheTruth) {
   EXPECT_NEAR(e.metrics.at("crps").value, 0, 1e-12);
   EXPECT_NEAR(e.metrics.at("mmd_paired").value, e.metrics.at("mmd_paired_floor").value, 1e-12);
   EXPECT_EQ(e.metrics.at("coverage_range").value, 1);
-  EXPECT_EQ(e.absent.at("lpips"), "needs --lpips FILE");
-  EXPECT_EQ(e.absent.at("fid"), "needs --inception FILE");
+  EXPECT_EQ(e.absent.at("lpips"), "needs LPIPS weights");
+  EXPECT_EQ(e.absent.at("fid"), "needs Inception weights");
   EXPECT_EQ(e.absent.at("coverage_90"), "needs 19 samples or more");
   EXPECT_FALSE(e.metrics.count("coverage_90"));
   EXPECT_EQ(e.ranks.size(), 4u);

@@ -28,7 +28,7 @@ TEST(Report, JsonReadsBackEveryField) {
   full.images = 100;
   full.samples = 10;
   full.images_seen = (int64_t{1} << 62) + 1;
-  full.absent = {{"fid", "needs --inception FILE"}};
+  full.absent = {{"fid", "needs Inception weights"}};
   full.ranks = {0.1, 1.0 / 3, 0.5};
   full.error = "failed";
   const auto back = parse_rows(to_json({full, row("B")}), "rows.json");

@@ -30,10 +30,7 @@ TEST(RunDirectory, IsOfOneProcess) {
   EXPECT_EQ(error_of([&] { RunDirectory::create(path, "{}"); }),
             path + ": another process is training in this folder");
   EXPECT_EQ(error_of([&] { RunDirectory::check_free(path); }),
-            path +
-                ": exists and is not empty; choose another folder, or go on with eps train "
-                "--resume " +
-                path);
+            path + ": exists and is not empty; choose another folder, or resume the run in it");
 }
 
 }  // namespace
