@@ -169,7 +169,7 @@ TEST(BridgeMethods, GiveManySamplesOfOnePosterior) {
 TEST(BridgeMethods, WantTheirOwnNetwork) {
   const MethodTestbed bed(testbed_operators()[0]);
   EXPECT_EQ(error_of([&] { bed.run("i2sb"); }),
-            "method i2sb: wants a denoiser for the input i2sb, which this one is not");
+            "method i2sb: needs a denoiser for the input i2sb, which this one is not");
 }
 
 // For x1 = x0 + sigma_y n, a point of either bridge is x0 with noise of this standard deviation, so

@@ -231,7 +231,7 @@ TEST(MethodErrors, RefuseProblemsThatDoNotFitTheSamples) {
 
 TEST(MethodErrors, RefuseAPriorThatCannotAnswer) {
   const MethodTestbed bed("identity");
-  EXPECT_NE(complaint([&] { bed.run("palette"); }).find("wants a denoiser for the input palette"),
+  EXPECT_NE(complaint([&] { bed.run("palette"); }).find("needs a denoiser for the input palette"),
             std::string::npos);
 }
 
