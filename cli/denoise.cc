@@ -27,7 +27,7 @@ Tensor read_sigma(const std::string& text, int64_t count) {
         sigma.numel(),
         " noise levels for ",
         count,
-        " images");
+        " images; one, or one per image, is wanted");
   require_finite(sigma, "--sigma " + text);
   check(sigma.min().item<double>() > 0,
         "--sigma ",

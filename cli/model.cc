@@ -59,7 +59,7 @@ Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t co
         labels.numel(),
         " labels for ",
         count,
-        " images");
+        " images; one, or one per image, is wanted");
   check(labels.min().item<int64_t>() >= 0 && labels.max().item<int64_t>() < classes,
         "--labels ",
         text,

@@ -86,7 +86,7 @@ void check_measurements(const TrainingConfig& c) {
   check(!input.needs_spectrum() || sigma_y.low > 0,
         "training: the input ",
         c.input,
-        " shows logarithms of variances, which want sigma_y > 0; got ",
+        " has logarithms of variances, which need sigma_y > 0; got ",
         c.sigma_y);
   check(!c.data.empty(), "training: no data");
   check_one_of("fit", c.fit, {"crop", "resize"});

@@ -336,7 +336,7 @@ TEST(TrainingRun, WrongInputIsNamedAndNothingIsOverwritten) {
   expect("--out " + run + " --tasks box_inpaint", "unknown task \"box_inpaint\"");
   expect("--out " + run + " --tasks box_inpainting --data " + folder.file("nothing"), "nothing");
   expect("--out " + run + kTiny + "--sigma-y banana", "banana");
-  expect("--out " + run + kTiny + "--input pivot_sigma --sigma-y 0", "want sigma_y > 0");
+  expect("--out " + run + kTiny + "--input pivot_sigma --sigma-y 0", "need sigma_y > 0");
   expect("--out " + run +
              " --data synthetic:size=16,count=8 --preset tiny --preconditioning anisotropic "
              "--tasks 'blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5'",

@@ -70,7 +70,8 @@ TEST(Bridge, HasItsEndsAtTheImages) {
     // A standard deviation of 0 is the root of what rounding leaves of a variance.
     expect_close(on_bridge(*bridge, x0, x1, bridge->sigma(scalar(1)), n), x1, 1e-7);
   }
-  EXPECT_EQ(error_of([] { bridge_of(NetworkInput::eps); }), "bridge: the input eps has none");
+  EXPECT_EQ(error_of([] { bridge_of(NetworkInput::eps); }),
+            "bridge: the input eps is not a bridge");
 }
 
 // With the true x0 for an answer, the way back has the bridge's own law at every level.

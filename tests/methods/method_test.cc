@@ -201,7 +201,7 @@ TEST(MethodErrors, RefuseOptionsThatWouldDoNothing) {
       std::string::npos);
   EXPECT_NE(complaint([] {
               samples_of("eps:churn=5", 0, 1);
-            }).find("churn: the solver dpmpp_2m takes none"),
+            }).find("churn: the solver dpmpp_2m takes no churn"),
             std::string::npos);
 }
 
