@@ -146,8 +146,8 @@ void print_outcome(const std::vector<report::Row>& rows, const std::string& out)
   if (waiting > 0)
     fmt::print(", {} {}", waiting, interrupted() ? "not run yet" : "left to other processes");
   fmt::print("; {}/report.html\n", out);
-  if (without_network > 0) fmt::print("--model NAME=FILE names a network\n");
-  if (interrupted()) fmt::print("interrupted; the same command goes on\n");
+  if (without_network > 0) fmt::print("give networks with --model NAME=FILE\n");
+  if (interrupted()) fmt::print("interrupted; the same command resumes\n");
   if (failed > 0 || interrupted()) throw CLI::RuntimeError(1);
 }
 

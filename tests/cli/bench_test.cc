@@ -109,7 +109,7 @@ TEST_F(Bench, AnInterruptLeavesAReportOfAllThatIsFinished) {
       "-c '" + std::string(EPS_PROGRAM) + " " + command(out_, "--images 40") + " & while ! ls " +
           out_ + "/cells/*/row.json >/dev/null 2>&1; do sleep 0.01; done; kill -INT $!; wait $!'");
   EXPECT_EQ(stopped.status, 1) << stopped.output;
-  EXPECT_NE(stopped.output.find("interrupted; the same command goes on"), std::string::npos)
+  EXPECT_NE(stopped.output.find("interrupted; the same command resumes"), std::string::npos)
       << stopped.output;
   const json all = rows(out_);
   ASSERT_EQ(all.size(), 2u);
