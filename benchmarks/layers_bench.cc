@@ -1,10 +1,10 @@
-// Where the time of a training step on a GPU goes: fused kernels beside ATen's, and convolutions.
+// Times of the layers of a training step on a GPU: fused kernels beside ATen's, and convolutions.
 //
 //   layers_bench [batch]
 //
-// bfloat16, batch 256 unless told, at the sizes of a DDPM++ with 64 base channels at 64 x 64. GB/s
-// counts what the fused kernels must move; ATen's share of it is on the same scale, so that its
-// GB/s compare as times do. Medians of rounds of ten, each synchronised.
+// The layers are bfloat16, of batch 256 by default, at the sizes of a DDPM++ with 64 base channels
+// at 64 x 64. GB/s counts the bytes that the fused kernels must move, also for ATen's kernels, so
+// that GB/s compare as times do. Times are medians of rounds of ten, each synchronised.
 #include <ATen/Context.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -46,7 +46,7 @@ Tensor image(const Shape& shape, at::MemoryFormat layout) {
 
 Tensor leaf(const Tensor& tensor) { return tensor.detach().requires_grad_(true); }
 
-// Forward and backward of a function of some leaves.
+// A `Timing` holds the seconds of the forward and backward pass of a function.
 struct Timing {
   double forward, backward;
 };
@@ -64,7 +64,8 @@ Timing time_both(const std::function<Tensor()>& function, const std::vector<Tens
   return timing;
 }
 
-// `images` is how many images of traffic forward and backward need at least.
+// Prints the times and GB/s of a layer. `images` is the least traffic of the forward and backward
+// pass, in tensors of the shape.
 void print_traffic(const char* name,
                    const Shape& shape,
                    const Timing& timing,
@@ -165,7 +166,7 @@ void bench_moves(const Shape& shape) {
   }
 }
 
-// in -> out channels with k x k taps at n images of side^2.
+// A `Convolution` maps in to out channels with k x k taps on images of side^2 pixels.
 struct Convolution {
   int64_t in, out, k, side;
 };

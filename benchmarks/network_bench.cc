@@ -1,9 +1,9 @@
-// Milliseconds of one denoiser evaluation for EDM's public configurations, random weights.
+// Milliseconds of one denoiser evaluation for EDM's public configurations, with random weights.
 //
 //   network_bench [--cpu]
 //
-// On a GPU: float16, batch 1, 8 and 64, the median of rounds of evaluations, each round
-// synchronised.
+// A GPU computes in float16, with batches of 1, 8 and 64. Times are medians of rounds of
+// evaluations, each round synchronised.
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,9 @@
-// The pivot of every operator at 64, 256 and 1024 pixels a side, beside a plain copy of the same
-// tensor.
+// Time of the pivot of every operator at 64, 256 and 1024 pixels a side, beside that of a plain
+// copy of the same tensor.
 //
-// One thread, float32, 3 channels, batch 1. `copies` is the time over that of x.clone(), both the
-// median of the same run; GB/s counts x_t and y read and mu_star written once.
+// Images are float32 with 3 channels, in batches of 1, on one thread. `copies` is the time over
+// that of x.clone(), both the median of the same run; GB/s counts x_t and y read and mu_star
+// written once.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 #include <malloc.h>
@@ -37,7 +38,7 @@ void pivot_of(benchmark::State& state, const std::string& spec) {
   const Tensor x_t = rng.normal(image, at::kFloat);
   const Coefficients c = edm().at(scalar(1));
   std::vector<double> own, copy;
-  // Interleaved, so that both see the same machine.
+  // Both are timed in turns, under the same load of the machine.
   for (auto _ : state) {
     own.push_back(seconds([&] { return pivot(problem, x_t, c); }));
     copy.push_back(seconds([&] { return x_t.clone(); }));
@@ -48,7 +49,7 @@ void pivot_of(benchmark::State& state, const std::string& spec) {
   state.counters["copies"] = median(own) / median(copy);
 }
 
-// An example of each operator that has a closed form, at the paper's parameters where it has any.
+// The specs name each operator with a closed form, at the paper's parameters where given.
 const std::vector<std::string> kSpecs = {"identity",
                                          "inpaint_random:missing=0.7",
                                          "inpaint_box",
@@ -66,7 +67,8 @@ const std::vector<std::string> kSpecs = {"identity",
 
 int main(int argc, char** argv) {
   at::set_num_threads(1);
-  // As the program does: keep freed memory, so that a tensor is not paged in anew at every step.
+  // The process keeps freed memory, as the program eps does, so that no step pages a tensor in
+  // anew.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   for (const auto& spec : eps::kSpecs) {

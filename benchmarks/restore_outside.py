@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""eps restore on measurements that eps did not make: by numpy, of the first images of a data set.
+"""Runs eps restore on measurements that numpy makes from the first images of a data set.
 
-    bench/restore_outside.py IMAGES COUNT FOLDER      (needs python3-numpy; build/eps must be there)
+    benchmarks/restore_outside.py IMAGES COUNT FOLDER     (needs python3-numpy and build/eps)
 
 Prints chi2 with the noise stated, the PSNR of a sample, and the noise that eps restore estimates.
 """
@@ -19,7 +19,7 @@ def eps(*arguments):
     subprocess.run(["build/eps", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-# One step of anything: it writes the images as an array.
+# One step of any method suffices: eps run writes the images as an array.
 eps("run", "eps", "--model", "faces64-eps", "--task", "identity", "--images", images, "--count",
     str(count), "--steps", "1", "--samples", "1", "--out", f"{folder}/images")
 truth = np.load(f"{folder}/images/truth.npy").astype(float)
@@ -34,18 +34,18 @@ response = np.fft.fft2(np.roll(padded, (-5, -5), (0, 1)))
 
 
 def measure(kind, x, name):
-    """A x, and the options that say what A is."""
-    if kind == "mask, 70% missing":
+    """Returns A x and the options of eps restore that name A."""
+    if kind == "random inpainting":
         mask = random.uniform(size=(64, 64)) > 0.7
         np.save(f"{name}-mask.npy", mask.astype(np.uint8))
         return x * mask, ["--mask", f"{name}-mask.npy"]
-    if kind == "Gaussian kernel, 0.75":
+    if kind == "gaussian deblurring":
         return np.fft.ifft2(np.fft.fft2(x) * response).real, ["--kernel", f"{folder}/kernel.npy"]
     return x.reshape(3, 16, 4, 16, 4).mean((2, 4)), ["--downscale", "4"]
 
 
 print("| | chi2, noise stated | PSNR of a sample | estimated noise |\n|---|---|---|---|")
-for number, kind in enumerate(["mask, 70% missing", "Gaussian kernel, 0.75", "4 x smaller"]):
+for number, kind in enumerate(["random inpainting", "gaussian deblurring", "super resolution 4x"]):
     chi2, psnr, noise = [], [], []
     for n, x in enumerate(truth):
         name = f"{folder}/{number}-{n}"

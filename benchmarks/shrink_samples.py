@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What each metric says of samples that are drawn towards their mean: m + f (x - m), f <= 1.
+"""Prints each metric for samples x shrunk towards their mean m: m + f (x - m), f <= 1.
 
-    bench/shrink_samples.py FOLDER LPIPS INCEPTION    (needs python3-numpy; build/eps must be there)
+    benchmarks/shrink_samples.py FOLDER LPIPS INCEPTION     (needs python3-numpy and build/eps)
 
-FOLDER is one that eps run wrote, with several samples of each image; LPIPS and INCEPTION are weights
-from eps convert. A metric that prefers f < 1 rewards samples that are too sure of themselves.
+FOLDER comes from eps run, with several samples of each image; LPIPS and INCEPTION are weights from
+eps convert. A metric that prefers f < 1 rewards samples with too little spread.
 """
 import json
 import os

@@ -1,8 +1,8 @@
 #!/bin/sh
-# EPS and Palette side by side: the same data, start, batches, noise and number of images, under both
-# preconditionings. Prints the validation loss by noise level as a table.
+# Trains EPS and Palette on the same data, start, batches, noise and number of images, under both
+# preconditionings, and prints the validation loss by noise level as a table.
 #
-#   bench/train_inputs.sh OUT IMAGES VALIDATION.zip TRAIN.zip...
+#   benchmarks/train_inputs.sh OUT IMAGES VALIDATION.zip TRAIN.zip...
 set -eu
 out=$1 images=$2 validation=$3
 shift 3

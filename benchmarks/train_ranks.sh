@@ -1,7 +1,8 @@
 #!/bin/sh
-# Images per second of one training process and of two that share the batch, one CPU thread each.
+# Prints images per second of one training process and of two that share the batch, one CPU thread
+# each.
 #
-#   bench/train_ranks.sh [IMAGES]
+#   benchmarks/train_ranks.sh [IMAGES]
 set -eu
 images=${1:-640}
 eps=$(dirname "$0")/../build/eps

@@ -1,10 +1,10 @@
-// Images per second of whole training steps, and where the time goes.
+// Images per second of whole training steps, and the times of their parts.
 //
 //   training_bench [batch] [precision] [steps]
 //
-// DDPM++ with 64 base channels, multipliers 1, 2, 2, 2 and 2 blocks, 64 x 64 images, EPS on the
-// paper's five tasks drawn per image; on a GPU if there is one. Each row is timed on its own, from
-// and to an idle device.
+// The network is a DDPM++ with 64 base channels, multipliers 1, 2, 2, 2 and 2 blocks, trained as
+// EPS on 64 x 64 images and the paper's five tasks, drawn per image; on a GPU if there is one. Each
+// row is timed separately, from and to an idle device.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

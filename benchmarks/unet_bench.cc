@@ -1,4 +1,4 @@
-// One evaluation of a DDPM++ with 32 base channels at 64 x 64, in float32 on two threads.
+// Time of one evaluation of a DDPM++ with 32 base channels at 64 x 64, in float32 on two threads.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 #include <c10/core/InferenceMode.h>
@@ -18,7 +18,8 @@ void evaluate(benchmark::State& state) {
   const Tensor noise = at::full({state.range(0)}, -0.3);
   const Tensor answer = network.forward(x, noise);
   for (auto _ : state) benchmark::DoNotOptimize(network.forward(x, noise));
-  // bench/unet_reference.py prints the same number, so that the two are seen to do the same work.
+  // benchmarks/unet_reference.py prints the same number, which shows that both programs do the same
+  // work.
   state.counters["mean_square"] = answer.square().mean().item<double>();
 }
 BENCHMARK(evaluate)->Name("unet")->Arg(1)->Arg(8)->Unit(benchmark::kMillisecond)->UseRealTime();

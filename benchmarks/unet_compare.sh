@@ -1,6 +1,6 @@
 #!/bin/sh
-# Times our U-Net against the same network in PyTorch's Python, in turns, and prints ours / theirs.
-# usage: bench/unet_compare.sh [build folder] [rounds]; PYTHON names the Python that has torch.
+# Times the U-Net of eps and the same network in PyTorch's Python, in turns, and prints the ratio.
+# usage: benchmarks/unet_compare.sh [build folder] [rounds]; PYTHON names the Python that has torch.
 set -eu
 here=$(dirname "$0")
 build=${1:-$here/../build/release}
@@ -14,18 +14,18 @@ if [ -z "$python" ]; then
   exit 2
 fi
 
-# Threads that wait asleep: when others use the machine too, waiting threads that spin would slow
-# both programs many times over, and not alike.
+# Threads wait asleep: on a shared machine, spinning threads would slow both programs many times
+# over, and unequally.
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-PASSIVE}"
 times=$(mktemp)
 trap 'rm -f "$times"' EXIT
 for round in $(seq "$rounds"); do
-  "$build/bench/unet_bench" --benchmark_format=csv --benchmark_min_time=2 2>/dev/null |
+  "$build/benchmarks/unet_bench" --benchmark_format=csv --benchmark_min_time=2 2>/dev/null |
     awk -F, '/^"unet/ { split($1, name, "/"); printf "ours %d %s %.4g\n", name[2], $3, $NF }'
   "$python" "$here/unet_reference.py" --seconds 2 | awk '{ print "theirs", $1, $2, $3 }'
 done > "$times"
 
-# The median over the rounds: neighbours on the machine disturb single rounds.
+# The median over the rounds excludes rounds that other programs on the machine disturb.
 sort -k1,1 -k2,2n -k3,3n "$times" | awk '
   { key = $1 " " $2; n[key]++; time[key, n[key]] = $3; answer[key] = $4 }
   function median(key) { return time[key, int((n[key] + 1) / 2)] }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The benchmark's DDPM++ as an ordinary PyTorch user writes it: torch.nn modules, eager, NCHW.
+"""Times the DDPM++ of unet_bench.cc in ordinary PyTorch: torch.nn modules, eager, NCHW.
 
 Prints one line per batch size: the batch, the mean time of an evaluation in milliseconds, and the
-mean square of the answer, by which the two programs are seen to compute the same function: every
-tensor of both is filled by one formula (see fill).
+mean square of the output, which shows that both programs compute the same function: one formula
+fills every tensor of both (see fill).
 """
 import argparse
 import math
@@ -113,13 +113,13 @@ class UNet(nn.Module):
 
 
 def waves(*shape):
-    """sqrt(2) sin(i^2) for i = 0, 1, ... in this shape."""
+    """Returns sqrt(2) sin(i^2) for i = 0, 1, ... in this shape."""
     i = torch.arange(math.prod(shape), dtype=torch.float64)
     return (math.sqrt(2) * torch.sin(i * i)).reshape(shape)
 
 
 def fill(network):
-    """Number i of a tensor with fan-in f is w(i) / sqrt(f); norms have 1 + w(i) / 10 and w(i) / 10."""
+    """Sets number i of a tensor with fan-in f to w(i) / sqrt(f), of norms to 1 + w(i) / 10 and w(i) / 10."""
     for name, tensor in network.named_parameters():
         wave = waves(*tensor.shape)
         if "norm" in name:

@@ -1,4 +1,4 @@
-// eps bench: runs an experiment, or goes on with it.
+// The verb `eps bench` runs an experiment, or resumes one.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -31,7 +31,8 @@ struct Options {
   experiment::ExperimentOptions run;
 };
 
-// The file's experiment with what the command line says instead.
+// Returns the experiment of the file, with the values given on the command line in place of its
+// own.
 experiment::Experiment read_experiment(const Options& o) {
   experiment::Experiment e = experiment::parse_experiment(read_file(o.file), o.file);
   if (!o.data.empty()) e.data = o.data;
@@ -40,11 +41,11 @@ experiment::Experiment read_experiment(const Options& o) {
   check(o.sigma_y == o.sigma_y, "--sigma-y must be a number, got ", o.sigma_y);
   if (o.sigma_y >= 0) e.sigma_y = o.sigma_y;
   if (o.seed >= 0) e.seed = static_cast<uint64_t>(o.seed);
-  check(!e.data.empty(), o.file, ": names no data; --data FILE does");
+  check(!e.data.empty(), o.file, ": names no data; give them with --data FILE");
   return e;
 }
 
-// The tasks and methods of it that the command line asks for.
+// Returns the experiment with only the tasks and methods named on the command line; all if none is.
 experiment::Experiment asked_for(experiment::Experiment e, const Options& o) {
   const auto keep = [&](auto& all, const std::vector<std::string>& wanted, auto name, auto what) {
     if (wanted.empty()) return;
@@ -75,7 +76,7 @@ std::map<std::string, std::vector<std::string>> parse_models(
     check(equals != std::string::npos && equals > 0 && equals + 1 < pair.size(),
           "--model ",
           pair,
-          ": wanted NAME=FILE, such as prior=network.safetensors");
+          ": NAME=FILE is wanted, such as prior=network.safetensors");
     models[pair.substr(0, equals)].push_back(find_model(pair.substr(equals + 1)));
   }
   return models;
@@ -86,7 +87,7 @@ void use_exact_prior(const Options& o,
                      experiment::ExperimentInputs& inputs) {
   check(o.models.empty() && o.labels.empty(),
         e.data,
-        ": a known prior takes no networks and no labels");
+        ": a known prior takes neither networks (--model) nor labels (--labels)");
   const ExactData exact = draw_exact_data(e.data, e.images);
   inputs.images.x0 = exact.images;
   inputs.bounded = false;
@@ -95,7 +96,7 @@ void use_exact_prior(const Options& o,
   };
 }
 
-// The networks, and images of the size that the first of them takes.
+// Sets up networks, and images of the size that the first network takes.
 void use_networks(const Options& o,
                   const experiment::Experiment& e,
                   experiment::ExperimentInputs& inputs) {
@@ -107,18 +108,21 @@ void use_networks(const Options& o,
     if (cell.model_file.empty() && !seen) missing.push_back(cell.model);
   }
   const std::string wanted = fmt::format("{}", fmt::join(missing, ", "));
-  check(!first.empty(), o.file, ": no network is given; --model NAME=FILE does, for ", wanted);
+  check(!first.empty(),
+        o.file,
+        ": no network is given; give one with --model NAME=FILE for ",
+        wanted);
   if (!missing.empty())
-    std::cerr << "eps: no network is given for " << wanted << "; --model NAME=FILE does\n";
+    std::cerr << "eps: no network is given for " << wanted << "; give one with --model NAME=FILE\n";
   const Checkpoint model = checkpoint_from(read_any_checkpoint(first), first);
   const Dataset data = read_clean_images(e.data, e.images, model.network.config());
   check(data.size() == e.images,
         e.data,
         ": ",
         data.size(),
-        " images, the experiment wants ",
+        " images, the experiment needs ",
         e.images,
-        "; --images takes fewer");
+        "; --images N lowers the number");
   inputs.images = {data.images, labels_for(o.labels, model, data)};
   inputs.arithmetic = o.dtype == "auto" ? "" : o.dtype;
   inputs.load = [device = inputs.device, dtype = o.dtype](
@@ -142,8 +146,8 @@ void print_outcome(const std::vector<report::Row>& rows, const std::string& out)
   if (waiting > 0)
     fmt::print(", {} {}", waiting, interrupted() ? "not run yet" : "left to other processes");
   fmt::print("; {}/report.html\n", out);
-  if (without_network > 0) fmt::print("--model NAME=FILE names a network\n");
-  if (interrupted()) fmt::print("interrupted; the same command goes on\n");
+  if (without_network > 0) fmt::print("give networks with --model NAME=FILE\n");
+  if (interrupted()) fmt::print("interrupted; the same command resumes\n");
   if (failed > 0 || interrupted()) throw CLI::RuntimeError(1);
 }
 
@@ -174,11 +178,12 @@ void run(Options& o) {
 
 void add_bench(CLI::App& app) {
   const auto o = std::make_shared<Options>();
-  auto* verb = app.add_subcommand("bench", "Run an experiment, or go on with it");
-  verb->add_option("FILE", o->file, "Experiment, see experiments/")
+  auto* verb = app.add_subcommand("bench", "Run an experiment, or resume one");
+  verb->add_option("FILE", o->file, "Experiment; see experiments/")
       ->required()
       ->check(CLI::ExistingFile);
-  verb->add_option("--out", o->run.out, "Folder of its results; one with some is gone on with")
+  verb->add_option(
+          "--out", o->run.out, "Folder of the results; an experiment begun there is resumed")
       ->required();
   verb->add_option("--data", o->data, "Clean images: a folder, an EDM .zip, .npy, or exact:...");
   verb->add_option(
@@ -186,7 +191,7 @@ void add_bench(CLI::App& app) {
       o->models,
       "NAME=FILE: the network for prior, eps, palette, ...; FILE may be a name of eps list models");
   const CLI::Range count(1, 1000000);
-  verb->add_option("--images", o->images, "The first so many images")->check(count);
+  verb->add_option("--images", o->images, "Use only the first N images")->check(count);
   verb->add_option("--samples", o->samples, "Samples of each image")->check(count);
   verb->add_option("--sigma-y", o->sigma_y, "Measurement noise")->check(CLI::NonNegativeNumber);
   verb->add_option("--seed", o->seed, "Seed of operators, noise and samples")
@@ -196,12 +201,13 @@ void add_bench(CLI::App& app) {
   verb->add_option("--labels", o->labels, "Class labels, instead of the data's");
   verb->add_option("--lpips", o->lpips, "LPIPS weights, from eps convert; several are allowed");
   verb->add_option("--inception", o->inception, "Inception weights for FID, from eps convert");
-  verb->add_option("--batch", o->run.batch, "Samples in memory together; otherwise 16")
+  verb->add_option("--batch", o->run.batch, "Samples in memory together; 16 if not given")
       ->check(count);
-  verb->add_option("--vjp-batch", o->run.vjp_batch, "Samples whose derivatives are, too")
+  verb->add_option(
+          "--vjp-batch", o->run.vjp_batch, "Samples whose derivatives are in memory together")
       ->check(count)
       ->capture_default_str();
-  verb->add_flag("--discard-samples", o->discard, "Keep no samples of a cell that is scored");
+  verb->add_flag("--discard-samples", o->discard, "Delete the samples of a cell once it is scored");
   verb->add_option("--device", o->device, "auto, cpu, cuda or cuda:K")->capture_default_str();
   verb->add_option("--dtype", o->dtype, "Arithmetic: auto, float32, bfloat16 or float16")
       ->check(CLI::IsMember({"auto", "float32", "bfloat16", "float16"}))

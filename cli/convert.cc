@@ -1,4 +1,5 @@
-// eps convert: any checkpoints to one .safetensors, and eps convert --show: what one holds.
+// The verb `eps convert` joins checkpoints of any format into one .safetensors; with --show it
+// prints the contents of one.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -20,7 +21,7 @@ using nlohmann::json;
 
 struct Options {
   std::vector<std::string> files;  // all but the last are read, with --show the only one
-  std::string dtype;               // empty: as they are
+  std::string dtype;               // empty: each tensor keeps its own
   bool show = false, as_json = false;
 };
 
@@ -37,7 +38,7 @@ void check_output(const std::string& name) {
         "convert: ",
         name,
         ": the name of the file to write must end in .safetensors");
-  std::error_code ignored;  // what cannot be looked at is no folder
+  std::error_code ignored;  // an unreadable path counts as no folder
   const fs::path folder = output.has_parent_path() ? output.parent_path() : ".";
   check(fs::is_directory(folder, ignored), "convert: ", name, ": no such folder");
   check(!fs::is_directory(output, ignored), "convert: ", name, ": is a folder");
@@ -57,7 +58,7 @@ void validate(const Options& options) {
   }
 }
 
-// Returns the JSON object that a metadata text is, otherwise the text.
+// Returns the parsed metadata if the text is a JSON object, otherwise the text itself.
 json metadata_value(const std::string& text) {
   try {
     json parsed = parse_sorted_json(text, "metadata", {});
@@ -99,7 +100,7 @@ void print_table(const Safetensors& checkpoint) {
   }
   fmt::print("{} tensors, {} elements, {} bytes\n", checkpoint.tensors.size(), elements, bytes);
   for (const auto& [key, text] : checkpoint.metadata) {
-    // As JSON in ASCII: nothing in it can drive the terminal.
+    // JSON in ASCII holds no control sequences for the terminal.
     const json value = metadata_value(text);
     fmt::print(
         "{}: {}\n", printable(key), value.is_object() ? value.dump(2, ' ', true) : printable(text));
@@ -138,10 +139,10 @@ void add_convert(CLI::App& app) {
       ->required();
   verb->add_option("--dtype",
                    options->dtype,
-                   "Store numbers as float32, bfloat16 or float16 (default: as they are)")
+                   "Store numbers as float32, bfloat16 or float16 (default: unchanged)")
       ->check(CLI::IsMember({"float32", "bfloat16", "float16"}));
   verb->add_flag("--show", options->show, "List the tensors and the configuration, write nothing");
-  verb->add_flag("--json", options->as_json, "With --show: as JSON");
+  verb->add_flag("--json", options->as_json, "With --show: print JSON");
   verb->callback([options] { run_convert(*options); });
 }
 

@@ -1,4 +1,4 @@
-// eps dataset: what a data set holds, and any data set as an EDM archive.
+// The verb `eps dataset` describes a data set, or writes one as an EDM archive.
 #include "eps/data/dataset.h"
 
 #include <fmt/format.h>
@@ -47,13 +47,14 @@ void run_info(const Options& o) {
   print_numbers("std     ", moments.std);
 }
 
-// Before the work starts: the name, its folder, and that no source is written over.
+// Refuses an output name that is no .zip, whose folder is missing, or that would overwrite a
+// source.
 void check_archive(const std::string& output, const std::vector<std::string>& sources) {
   check(fs::path(output).extension() == ".zip",
         "dataset pack: ",
         output,
         ": the name of the file to write, the last one, must end in .zip");
-  std::error_code ignored;  // what cannot be looked at is no folder
+  std::error_code ignored;  // an unreadable path counts as no folder
   const fs::path folder = fs::path(output).has_parent_path() ? fs::path(output).parent_path() : ".";
   check(fs::is_directory(folder, ignored), "dataset pack: ", output, ": no such folder");
   check(!fs::is_directory(output, ignored), "dataset pack: ", output, ": is a folder");
@@ -83,17 +84,17 @@ std::shared_ptr<Options> add_action(CLI::App& action, const char* paths, const c
   const auto o = std::make_shared<Options>();
   o->read.report = report_skipped;
   action.add_option(paths, o->paths, help)->required();
-  action.add_option("--size", o->read.size, "Side in pixels; 0: as the images are")
+  action.add_option("--size", o->read.size, "Side in pixels; 0: that of the images")
       ->check(CLI::Range(0, 8192))
       ->capture_default_str();
   action
       .add_option("--fit", o->read.fit, "crop: the centred square, then resized; resize: stretched")
       ->check(CLI::IsMember({"crop", "resize"}))
       ->capture_default_str();
-  action.add_option("--channels", o->read.channels, "1 or 3: convert; 0: as the first image")
+  action.add_option("--channels", o->read.channels, "1 or 3: convert; 0: that of the first image")
       ->check(CLI::IsMember({0, 1, 3}))
       ->capture_default_str();
-  action.add_option("--limit", o->read.limit, "Only the first so many images; 0: all")
+  action.add_option("--limit", o->read.limit, "Use only the first N images; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   action.add_flag("--strict", o->read.strict, "Stop at an image that cannot be read");
@@ -103,9 +104,10 @@ std::shared_ptr<Options> add_action(CLI::App& action, const char* paths, const c
 }  // namespace
 
 void add_dataset(CLI::App& app) {
-  auto* verb = app.add_subcommand("dataset", "What a data set holds, or pack it into one archive");
+  auto* verb = app.add_subcommand("dataset", "Describe a data set, or pack it into one archive");
   verb->require_subcommand(1);
-  auto* info = verb->add_subcommand("info", "Count, size, channels, labels, mean and deviation");
+  auto* info =
+      verb->add_subcommand("info", "Print count, size, channels, labels, mean and deviation");
   const auto info_options = add_action(
       *info, "SOURCE", "Folder of images, EDM archive (.zip) or synthetic:...; see eps list");
   info->callback([info_options] { run_info(*info_options); });

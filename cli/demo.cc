@@ -1,4 +1,4 @@
-// eps demo: the images that come with eps, degraded and restored, on one sheet.
+// The verb `eps demo` degrades and restores the bundled images and draws them on one sheet.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -13,15 +13,15 @@
 namespace eps::cli {
 namespace {
 
-// A row of the sheet: what `eps restore IMAGE --simulate --operator TASK` does.
+// A `DemoRow` is a row of the sheet, the result of `eps restore IMAGE --simulate --operator TASK`.
 struct DemoRow {
   const char *label, *image, *task;
 };
-constexpr DemoRow kRows[] = {{"70% missing", "01.png", "random_inpainting"},
-                             {"box", "02.png", "box_inpainting"},
-                             {"4 x smaller", "03.png", "super_resolution_4x"},
-                             {"Gaussian blur", "04.png", "gaussian_deblurring"},
-                             {"motion blur", "05.png", "motion_deblurring"}};
+constexpr DemoRow kRows[] = {{"random inpainting", "01.png", "random_inpainting"},
+                             {"box inpainting", "02.png", "box_inpainting"},
+                             {"super resolution 4x", "03.png", "super_resolution_4x"},
+                             {"gaussian deblurring", "04.png", "gaussian_deblurring"},
+                             {"motion deblurring", "05.png", "motion_deblurring"}};
 
 struct Options {
   ModelOptions network{.path = "faces64-eps"};
@@ -50,7 +50,7 @@ void run(const Options& o) {
     std::cout.flush();
   }
   write_png(o.out, sheet(rows));
-  fmt::print("{:.0f} s; look at {}\n",
+  fmt::print("{:.0f} s; sheet: {}\n",
              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
              o.out);
 }
@@ -59,7 +59,7 @@ void run(const Options& o) {
 
 void add_demo(CLI::App& app) {
   const auto o = std::make_shared<Options>();
-  auto* verb = app.add_subcommand("demo", "Degrade and restore the images that come with eps");
+  auto* verb = app.add_subcommand("demo", "Degrade and restore the bundled images");
   verb->add_option("--out", o->out, "Sheet to write")->capture_default_str();
   add_device_options(*verb, o->network);
   verb->callback([o] { run(*o); });

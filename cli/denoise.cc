@@ -1,4 +1,4 @@
-// eps denoise: one evaluation of a network, E[x0 | x], on an array of images.
+// The verb `eps denoise` evaluates a network once, E[x0 | x], on an array of images.
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -13,7 +13,7 @@ struct Options {
   int64_t batch = 64;
 };
 
-// One noise level for all images, or an array with one for each.
+// Reads one noise level for all images, or an array with one for each.
 Tensor read_sigma(const std::string& text, int64_t count) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -27,7 +27,7 @@ Tensor read_sigma(const std::string& text, int64_t count) {
         sigma.numel(),
         " noise levels for ",
         count,
-        " images");
+        " images; one, or one per image, is wanted");
   require_finite(sigma, "--sigma " + text);
   check(sigma.min().item<double>() > 0,
         "--sigma ",
@@ -82,11 +82,12 @@ void run(const Options& o) {
 
 void add_denoise(CLI::App& app) {
   const auto o = std::make_shared<Options>();
-  auto* verb = app.add_subcommand("denoise", "Ask a network once: E[x0 | x] for x = x0 + sigma n");
+  auto* verb =
+      app.add_subcommand("denoise", "Evaluate a network once: E[x0 | x] for x = x0 + sigma n");
   add_model_options(*verb, o->model);
   verb->add_option("IN", o->input, "Noisy images, N x C x H x W: .npy or .safetensors[#name]")
       ->required();
-  verb->add_option("OUT", o->output, "Where to write the denoised images")->required();
+  verb->add_option("OUT", o->output, "File to write: the denoised images")->required();
   verb->add_option("--sigma", o->sigma, "Noise level: a number, or an array with one per image")
       ->required();
   verb->add_option("--labels", o->labels, "Class labels: 3, or 0,5,2, or an array");

@@ -59,11 +59,11 @@ Tensor labels_for(const std::string& text, const Checkpoint& model, const Datase
   return labels_for(text, model, data.size(), [&] {
     check(data.label_dim == model.network.config().label_dim,
           data.name,
-          ": the network wants the labels of ",
+          ": the network needs the labels of ",
           model.network.config().label_dim,
           " classes, the images have ",
           data.label_dim,
-          "; --labels gives them");
+          "; give labels with --labels");
     return data.labels;
   });
 }

@@ -1,4 +1,4 @@
-// Clean images for a network, as verbs read them.
+// Clean images for a network.
 #pragma once
 
 #include "eps/data/dataset.h"
@@ -6,13 +6,13 @@
 
 namespace eps::cli {
 
-// A folder, an EDM .zip, synthetic images or an array, at most `count` of them (0: all), float32 in
-// [-1, 1] of the network's size; anything else is an Error.
+// Reads a folder, an EDM .zip, synthetic images or an array: at most `count` images (0: all),
+// float32 in [-1, 1]. Refuses images that are not of the network's size.
 Dataset read_clean_images(const std::string& source,
                           int64_t count,
                           const nets::UNetConfig& network);
 
-// labels_for() of the text, or else the data's own.
+// Returns labels_for() of the text, or the labels of the data where the text is empty.
 Tensor labels_for(const std::string& text, const Checkpoint& model, const Dataset& data);
 
 }  // namespace eps::cli

@@ -8,7 +8,7 @@
 namespace eps::cli {
 namespace {
 
-std::atomic<std::time_t> first_interrupt = 0;  // its time; 0: none
+std::atomic<std::time_t> first_interrupt = 0;  // time of the first signal; 0: none
 std::atomic<int> last_signal = 0;
 static_assert(std::atomic<std::time_t>::is_always_lock_free);
 
@@ -20,7 +20,7 @@ void handle_interrupts() {
       const std::time_t now = std::time(nullptr);
       std::time_t first = 0;
       last_signal = number;
-      // timeout and some shells signal a process and its group too: signals of one moment are one.
+      // Signals within a second count as one: timeout and some shells also signal the group.
       if (first_interrupt.compare_exchange_strong(first, now) || now - first <= 1) return;
       std::signal(number, SIG_DFL);
       std::raise(number);

@@ -5,7 +5,7 @@ namespace eps::cli {
 
 // Catches SIGINT and SIGTERM from here on.
 void handle_interrupts();
-// Tells whether a signal has come.
+// Returns whether a signal has arrived.
 bool interrupted();
 // Returns the number of the last signal; 0 before the first.
 int interrupt_signal();

@@ -1,4 +1,4 @@
-// eps list: everything registered, by name.
+// The verb `eps list` prints everything registered, by name.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -29,13 +29,14 @@ void print_fields(const std::vector<Field>& fields) {
 
 void list_datasets() {
   fmt::print("datasets (a folder of images, an EDM archive .zip, or name:key=value,...)\n");
-  fmt::print("  {:<20} shapes and textures, drawn on the spot\n", "synthetic");
+  fmt::print("  {:<20} shapes and textures, drawn without files\n", "synthetic");
   print_fields(synthetic_fields());
-  fmt::print("  {:<20} drawn from a prior that is known, for eps bench\n", "exact");
+  fmt::print("  {:<20} drawn from a prior with a known denoiser, for eps bench\n", "exact");
   print_fields(exact_data_fields());
 }
 
-// "1 evaluation, 2.5 VJPs": what a sample costs by default, in so many parts.
+// Returns the cost of a sample with the default options, divided by `parts`: "1 evaluation, 2.5
+// VJPs".
 std::string cost_of(const Method& method, double parts) {
   const Cost cost = measured_cost(choose_method(method.name));
   std::string text;
@@ -51,7 +52,7 @@ std::string cost_of(const Method& method, double parts) {
   return text;
 }
 
-// By its steps, where it has any.
+// Returns the cost of a step, or of a sample for a method without steps.
 std::string cost_of(const Method& method) {
   const Spec options = choose_method(method.name).options;
   if (!options.has("steps")) return "a sample: " + cost_of(method, 1);
@@ -74,10 +75,11 @@ void list_metrics() {
   for (const auto& metric : metrics()) fmt::print("  {:<28} {}\n", metric.name, metric.help);
 }
 
-// "input eps, 3 x 64 x 64, 61.8 million parameters, 2 million images seen; box_inpainting, ..."
+// Returns a line such as "input eps, 3 x 64 x 64, 61.8 million parameters, 2 million images seen;
+// box_inpainting, ...".
 std::string summary_of_model(const std::string& path) {
   const Safetensors file = read_safetensors(path);
-  // The folder may hold the weights of a metric, too.
+  // The folder may also hold the weights of a metric.
   if (!file.metadata.contains("config")) return fmt::format("{} tensors", file.tensors.size());
   const Checkpoint model = checkpoint_from(file, path);
   const nets::UNetConfig& network = model.network.config();
@@ -98,7 +100,7 @@ std::string summary_of_model(const std::string& path) {
   return text;
 }
 
-// A file that is damaged is one line of the list, not its end.
+// Returns the summary, or the error for a damaged file, so that the list continues.
 std::string summary_or_error(const std::string& path) {
   try {
     return summary_of_model(path);
@@ -109,11 +111,11 @@ std::string summary_or_error(const std::string& path) {
 
 void list_models() {
   const std::vector<std::string> names = model_names();
-  fmt::print("models (by name wherever a network is wanted; EPS_MODELS may name a folder)\n");
+  fmt::print("models (a name serves wherever a network is given; EPS_MODELS may name a folder)\n");
   for (const auto& name : names)
     fmt::print("  {:<20} {}\n", name, summary_or_error(find_in_models(name + ".safetensors")));
   if (names.empty()) fmt::print("  none; looked in\n");
-  std::error_code ignored;  // what cannot be looked at is not there
+  std::error_code ignored;  // an unreadable folder counts as absent
   for (const auto& folder : model_folders())
     if (names.empty() || std::filesystem::is_directory(folder, ignored))
       fmt::print("  {:<20} {}\n", names.empty() ? "" : "folder", folder);
@@ -158,11 +160,11 @@ void add_list(CLI::App& app) {
                                                           {"tasks", list_tasks},
                                                           {"schedules", list_schedules},
                                                           {"solvers", list_solvers}};
-  auto* verb = app.add_subcommand("list", "Everything registered, by name");
+  auto* verb = app.add_subcommand("list", "List everything registered, by name");
   verb->add_option("KIND",
                    *kind,
                    "datasets, methods, metrics, models, operators, tasks, schedules or solvers; "
-                   "all without it")
+                   "everything if not given")
       ->check(CLI::IsMember(&kinds));
   verb->callback([kind] {
     for (const auto& [name, print] : kinds)

@@ -1,4 +1,5 @@
-// The program eps: reads the command line, runs one verb, turns an Error into one line and exit 2.
+// The program eps reads the command line, runs one verb, and turns an Error into one line and exit
+// code 2.
 #include <ATen/Parallel.h>
 #include <malloc.h>
 
@@ -18,9 +19,9 @@ namespace {
 
 constexpr int kMostThreads = 4096;
 
-// OMP_NUM_THREADS, or this process's share of the cores. Debian's libtorch would start with one
-// thread; as many as there are cores in each of several processes would wait for one another at
-// every operation.
+// Returns OMP_NUM_THREADS, or this process's share of the cores. Debian's libtorch would start with
+// one thread; several processes with a thread for every core would wait for one another at every
+// operation.
 int default_threads() {
   const char* told = std::getenv("OMP_NUM_THREADS");
   const int wanted = told == nullptr ? 0 : std::atoi(told);
@@ -29,8 +30,8 @@ int default_threads() {
   return static_cast<int>(std::max<int64_t>(1, cores / eps::processes_on_these_cores()));
 }
 
-// glibc gives large blocks back to the system at once and gets them anew, page by page, at every
-// step of a sampler. Keeping them makes each tensor operation cheaper.
+// Keeps freed memory in the process. glibc would return large blocks to the system at once and
+// fetch them again, page by page, at every step of a sampler.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -38,7 +39,7 @@ void keep_freed_memory() {
 #endif
 }
 
-// CLI11 would only say that a subcommand is required.
+// Refuses an unknown verb with a suggestion; CLI11 would only report that a subcommand is required.
 void check_verb(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> verbs;
@@ -80,14 +81,14 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);                // --help, --version
-    if (error.get_name() == "RuntimeError") return error.get_exit_code();  // a verb's own verdict
+    if (error.get_name() == "RuntimeError") return error.get_exit_code();  // thrown by a verb
     std::cerr << "eps: " << error.what() << '\n';
     return 2;
   }
   return 0;
 }
 
-// Output that a full disk swallows shows only when it is flushed.
+// Flushes the output, because a full disk is noticed only then.
 void flush_output() {
   std::cout.flush();
   eps::check(std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0,

@@ -15,11 +15,11 @@
 namespace eps::cli {
 namespace {
 
-// Samples of most rows; those of others are said.
+// Rows with another number of samples print it.
 const int64_t kUsual = 1000;
 
-// "0.031 / 0.250 =": the errors in mean and covariance, and a mark where the method is said to be
-// exact.
+// Returns the errors in mean and covariance, with a mark where the method is claimed to be exact:
+// "0.031 / 0.250 =".
 std::string cell(const MethodRow& row) {
   if (!row.refusal.empty()) return "does not apply";
   const char* mark = !row.exact ? "" : row.at_floor() ? " =" : " FAILED";
@@ -41,7 +41,7 @@ void print_floor(const std::vector<MethodRow>& line) {
   fmt::print(" | | |\n");
 }
 
-// One method on every operator.
+// Prints the results of one method on every operator.
 void print_line(const std::vector<MethodRow>& line) {
   fmt::print(
       "| {}{} |",

@@ -6,8 +6,8 @@
 
 namespace eps::cli {
 
-// Prints it as Markdown, a line when its numbers are there; also writes the rows to a JSON file if
-// one is named. Exit code 1 if a claim fails.
+// Prints the table as Markdown, line by line as results arrive, and writes the rows to the file
+// `json` unless the name is empty. Throws CLI::RuntimeError(1), the exit code, if a claim fails.
 void print_method_table(uint64_t seed, const std::string& json);
 
 }  // namespace eps::cli

@@ -1,4 +1,4 @@
-// eps metrics: scores samples against the truth.
+// The verb `eps metrics` scores samples against the truth.
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -40,22 +40,24 @@ void check_range(const Options& o, const Tensor& images, const std::string& path
   try {
     check_image_range(images, path);
   } catch (const Error& error) {
-    fail(error.what(), "; --clip clips them");
+    fail(error.what(), "; --clip clips the values");
   }
 }
 
-// The operator that the spec names. One that is drawn at random would be another than the one that
-// measured.
+// Returns the operator of the spec. Refuses a random one: a second draw would differ from the
+// operator that made the measurement.
 Operator read_operator(const Options& o, const Tensor& like) {
   check(!is_random(o.operator_spec),
         "--operator ",
         o.operator_spec,
-        ": is drawn at random; name the file of the one that measured, as eps run writes it");
+        ": is drawn at random; name the file of the operator that made the measurement, as eps run "
+        "writes it");
   Rng rng(0, like.size(0));
   return make_operator(o.operator_spec, like, rng);
 }
 
-// What the samples were restored from; nothing if it is not said.
+// Reads the problem that the samples solve; returns none without --measurement, --operator and
+// --sigma-y.
 std::vector<Problem> read_problem(const Options& o, const Tensor& truth) {
   const bool measurement = !o.measurement.empty(), spec = !o.operator_spec.empty();
   if (!measurement && !spec && o.sigma_y == -1) return {};
@@ -75,7 +77,7 @@ std::vector<Problem> read_problem(const Options& o, const Tensor& truth) {
 }
 
 Json to_json(const Evaluation& evaluation) {
-  // JSON knows no infinity, and no number that is none.
+  // JSON has neither infinity nor NaN.
   const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   Json metrics = Json::object(), absent = Json::object();
   for (const auto& [name, reading] : evaluation.metrics)
@@ -84,14 +86,14 @@ Json to_json(const Evaluation& evaluation) {
   return {{"metrics", metrics}, {"absent", absent}, {"ranks", evaluation.ranks}};
 }
 
-// Returns the reason why a metric is absent, with the flag that would mend it.
+// Returns the reason why a metric is absent, with the flag that would supply it.
 std::string with_flag(const std::string& reason) {
   if (reason == "needs LPIPS weights") return reason + " (--lpips FILE)";
   if (reason == "needs Inception weights") return reason + " (--inception FILE)";
   return reason;
 }
 
-// Prints metrics in the order of the registry; features have names of their own.
+// Prints metrics in the order of the registry; those of features have one name per length.
 void print(const Evaluation& evaluation, const MetricNetworks& networks) {
   std::vector<std::string> names;
   for (const Metric& metric : metrics()) {
@@ -114,7 +116,7 @@ void print(const Evaluation& evaluation, const MetricNetworks& networks) {
     fmt::print("absent: {}: {}\n", fmt::join(absent, ", "), with_flag(reason));
 }
 
-// What was asked for by name must be there.
+// Keeps the named metrics, and refuses a name that was not computed.
 void keep_only(const std::vector<std::string>& names, Evaluation& evaluation) {
   if (names.empty()) return;
   std::map<std::string, Reading> kept;
@@ -140,7 +142,7 @@ void run(const Options& o) {
   Tensor samples = read_images(o.samples), truth = read_images(o.truth);
   if (samples.dim() == 4) samples = samples.unsqueeze(0);  // one sample of each image
   check(truth.dim() == 4, o.truth, ": the truth is N x C x H x W, got ", to_string(truth.sizes()));
-  check(truth.numel() > 0, o.truth, ": holds no image: ", to_string(truth.sizes()));
+  check(truth.numel() > 0, o.truth, ": holds no images, its shape is ", to_string(truth.sizes()));
   check(samples.dim() == 5 && samples.size(0) > 0 && samples.sizes().slice(1) == truth.sizes(),
         o.samples,
         ": samples are S x N x C x H x W with the truth's ",
@@ -180,13 +182,17 @@ void add_metrics(CLI::App& app) {
   verb->add_option("--truth", o->truth, "(N, C, H, W) in [-1, 1]")->required();
   verb->add_option("--lpips", o->lpips, "LPIPS weights, from eps convert; several are allowed");
   verb->add_option("--inception", o->inception, "Inception weights for FID, from eps convert");
-  verb->add_option("--measurement", o->measurement, "What the samples were restored from: y");
-  verb->add_option("--operator", o->operator_spec, "The operator that measured it");
-  verb->add_option("--sigma-y", o->sigma_y, "The noise on it");
-  verb->add_option("--metrics", o->metrics, "Only these, see eps list metrics; all must be there");
-  verb->add_flag("--clip", o->clip, "Clip values to [-1, 1] instead of refusing those outside");
-  verb->add_option("--json", o->json, "File to write");
-  verb->add_option("--features", o->cache, "Folder that keeps Inception features");
+  verb->add_option(
+      "--measurement", o->measurement, "Measurement y that the samples were restored from");
+  verb->add_option("--operator", o->operator_spec, "Operator of the measurement");
+  verb->add_option("--sigma-y", o->sigma_y, "Noise level of the measurement");
+  verb->add_option("--metrics",
+                   o->metrics,
+                   "Only these metrics, see eps list metrics; an error if one cannot be computed");
+  verb->add_flag(
+      "--clip", o->clip, "Clip values to [-1, 1]; values outside are an error otherwise");
+  verb->add_option("--json", o->json, "JSON file to write");
+  verb->add_option("--features", o->cache, "Folder that caches Inception features");
   verb->add_option("--device", o->device, "auto, cpu, cuda or cuda:K")->capture_default_str();
   verb->add_option("--seed", o->seed, "Seed of ties and of the bootstrap")
       ->check(seed_up_to())

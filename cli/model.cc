@@ -1,4 +1,4 @@
-// What verbs that run a network share.
+// Options and loading of a network, for the verbs that run one.
 #include "cli/model.h"
 
 #include <charconv>
@@ -39,10 +39,10 @@ Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t co
     labels = at::tensor(numbers, at::kLong);
   } else {
     labels = read_array(text);
-    if (labels.dim() == 2) {  // conditioning vectors as they are
+    if (labels.dim() == 2) {  // conditioning vectors, used unchanged
       check(labels.size(0) == count && labels.size(1) == classes,
             text,
-            ": wanted ",
+            ": must hold ",
             count,
             " x ",
             classes,
@@ -59,7 +59,7 @@ Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t co
         labels.numel(),
         " labels for ",
         count,
-        " images");
+        " images; one, or one per image, is wanted");
   check(labels.min().item<int64_t>() >= 0 && labels.max().item<int64_t>() < classes,
         "--labels ",
         text,
@@ -106,7 +106,7 @@ Checkpoint load_model(const ModelOptions& options,
         to_string(model.input.without(Channel::skip)),
         "; ",
         asker,
-        " wants one for the input ",
+        " needs one for the input ",
         to_string(wanted),
         wanted == NetworkInput::prior ? "" : " (eps train --input " + to_string(wanted) + ")");
   return model;

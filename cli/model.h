@@ -1,4 +1,4 @@
-// What verbs that run a network share: which device, which arithmetic, and the network itself.
+// Options and loading of a network, for the verbs that run one: device, arithmetic, checkpoint.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,33 +9,36 @@
 namespace eps::cli {
 
 struct ModelOptions {
-  std::string path;  // or the name of a network that comes with eps
+  std::string path;  // a file, or a name of eps list models
   std::string device = "auto";
   std::string dtype = "auto";
 };
 
-// The network under this name (MODEL, --model), --device and --dtype.
+// Adds the network under the name `name` (MODEL, --model), --device and --dtype.
 void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name = "MODEL");
-// --device and --dtype alone.
+// Adds --device and --dtype alone.
 void add_device_options(CLI::App& verb, ModelOptions& options);
 
-// The network on its device in its dtype; any format that eps convert reads. The dtype auto is what
-// the checkpoint was made for on a GPU, and float32 on a CPU.
+// Loads a checkpoint of any format that eps convert reads to the device in the dtype of the
+// options. The dtype auto is the arithmetic that the checkpoint was made for on a GPU, and float32
+// on a CPU.
 Checkpoint load_any_model(const ModelOptions& options);
-// A network for another input is an Error; `asker` is what wants it.
+// Loads a network, and refuses one for another input than `wanted`; `asker` names the user of the
+// network in the message.
 Checkpoint load_model(const ModelOptions& options,
                       const NetworkInput& wanted = NetworkInput::prior,
                       const std::string& asker = "this verb");
 
-// "3", "0,5,2" or "labels.npy" as one-hot (N, label_dim) for `count` images, one label serving all.
-// Where the text is empty, `others` gives class numbers (N) or rows (N, label_dim). Undefined for a
-// network that takes none, for which a text is an Error.
+// Returns the labels "3", "0,5,2" or "labels.npy" as one-hot (N, label_dim) for `count` images; one
+// label serves all. Where the text is empty, `others` gives class numbers (N) or rows (N,
+// label_dim). The labels are undefined for a network without labels, for which a text is an Error.
 Tensor labels_for(const std::string& text,
                   const Checkpoint& model,
                   int64_t count,
                   const std::function<Tensor()>& others = {});
 
-// E[x0 | x, sigma] of the network, as a sampler asks for it.
+// Returns E[x0 | x, sigma] of the network as a function for samplers; `on_call` runs before each
+// evaluation.
 Mean network_mean(const Checkpoint& model,
                   const Tensor& labels,
                   const std::function<void()>& on_call);

@@ -1,4 +1,5 @@
-// eps operator: one verb of one operator on arrays, so that any other program can check ours.
+// The verb `eps operator` applies one action of one operator to an array, so that other programs
+// can check the operators of eps.
 #include <fmt/format.h>
 
 #include "cli/output.h"
@@ -22,7 +23,7 @@ const std::vector<std::string> kActions = {"apply", "adjoint", "ridge", "pinv", 
 
 bool takes_image(const Options& o) { return o.action == "apply" || o.action == "pivot"; }
 
-// What the action needs, before any file is read.
+// Refuses missing and superfluous options before any file is read.
 void validate(const Options& o) {
   const auto given = [](double value) { return value >= 0; };
   const auto only_for = [&](bool is_given, const char* option, const char* action) {
@@ -42,7 +43,7 @@ void validate(const Options& o) {
   check(o.shape.empty() || !takes_image(o),
         "operator ",
         o.action,
-        ": --shape is for measurements; an image has its own");
+        ": --shape is for measurements; IN is an image, which has a shape");
   check_output(o.output, false);
   if (!o.save.empty()) check_output(o.save, true);
   if (o.action == "ridge")
@@ -55,7 +56,8 @@ void validate(const Options& o) {
   parse_operator(o.spec);
 }
 
-// float64 and finite; an image H x W or C x H x W becomes a batch of one.
+// Reads an array as float64 and refuses values that are not finite. An image H x W or C x H x W
+// becomes a batch of one.
 Tensor load(const std::string& path, bool image) {
   Tensor x = read_array(path);
   check(x.is_floating_point(), path, ": float32 or float64 is wanted, found ", x.dtype().name());
@@ -70,8 +72,8 @@ Tensor load(const std::string& path, bool image) {
   return x;
 }
 
-// A batch of measurements, and the shape of the images behind them: given by --shape, or told by
-// the operator. A file may hold one measurement without the batch dimension.
+// Returns the shape of the images that were measured: from --shape, or from the operator and the
+// measurement `y`. A single measurement without the batch dimension becomes a batch of one.
 Shape image_shape(const Options& o, Tensor& y) {
   if (!o.shape.empty()) {
     check(o.shape.size() == 3, "--shape: C H W is wanted, got ", o.shape.size(), " numbers");
@@ -95,7 +97,7 @@ Shape image_shape(const Options& o, Tensor& y) {
 
 void save_parameters(const Options& o, const LinearOperator& A) {
   const auto parameters = A.format().parameters();
-  check(!parameters.empty(), o.spec, ": nothing was drawn, so there is nothing for --save");
+  check(!parameters.empty(), o.spec, ": nothing was drawn, so --save has nothing to write");
   check(parameters.size() == 1,
         o.spec,
         ": --save writes one parameter, this operator has ",
@@ -120,7 +122,7 @@ Tensor act(const Options& o, const LinearOperator& A, const Operator& shared, co
   if (o.action == "pinv") return A.ridge(in, scalar(0));
   Tensor y = load(o.measurement, false);
   const Shape wanted = A.apply(in).sizes().vec();
-  // One measurement without the batch dimension goes with one image.
+  // A single measurement without the batch dimension belongs to one image.
   if (y.dim() + 1 == static_cast<int64_t>(wanted.size())) y = y.unsqueeze(0);
   while (y.dim() < static_cast<int64_t>(wanted.size()) && wanted.size() == 4) y = y.unsqueeze(0);
   check(y.sizes() == at::IntArrayRef(wanted),
@@ -164,8 +166,7 @@ void add_operator(CLI::App& app) {
   verb->add_option(
           "IN", o->input, "Image (apply, pivot) or measurement: .npy or .safetensors[#name]")
       ->required();
-  verb->add_option("OUT", o->output, "Where to write the answer: .npy or .safetensors[#name]")
-      ->required();
+  verb->add_option("OUT", o->output, "File to write: .npy or .safetensors[#name]")->required();
   verb->add_option("--lambda", o->lambda, "ridge: (A'A + lambda I)^{-1} A' IN")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--measurement", o->measurement, "pivot: the measurement y; IN is x_t");
@@ -173,15 +174,15 @@ void add_operator(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--sigma-y", o->sigma_y, "pivot: noise level of y")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--shape", o->shape, "C H W of the image, where the measurement does not tell")
+  verb->add_option(
+          "--shape", o->shape, "C H W of the image, where the measurement does not determine it")
       ->expected(3)
       ->check(CLI::PositiveNumber);
-  verb->add_option(
-          "--seed", o->seed, "Seed of what the operator draws; image n has a stream of its own")
+  verb->add_option("--seed", o->seed, "Seed of a random operator; image n has a stream of its own")
       ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option(
-      "--save", o->save, "Write what was drawn (mask, kernel, matrix): .npy, .safetensors or .png");
+      "--save", o->save, "Also write the drawn mask, kernel or matrix: .npy, .safetensors or .png");
   verb->callback([o] { run(*o); });
 }
 

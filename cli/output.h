@@ -1,4 +1,4 @@
-// Names of the files that verbs write: the extension chooses the format.
+// Names of the files that verbs write; the extension chooses the format.
 #pragma once
 
 #include <unistd.h>
@@ -12,16 +12,16 @@ namespace eps::cli {
 
 inline bool is_png(const std::string& path) { return path.ends_with(".png"); }
 
-// Refuses a name that could not be written in the end, before the work starts.
+// Refuses a name without the extension of a format, before the work starts.
 inline void check_output(const std::string& path, bool png_too) {
   check(is_array_path(path) || (png_too && is_png(path)),
         path,
-        ": can write ",
+        ": the name must end in ",
         png_too ? ".png, " : "",
-        ".npy or .safetensors files");
+        ".npy or .safetensors");
 }
 
-// Refuses what cannot be made in the nearest folder above it that is there.
+// Refuses a path whose nearest existing parent folder cannot be written in.
 inline void check_writable(const std::string& path) {
   std::error_code unreadable;
   std::filesystem::path above = std::filesystem::absolute(path, unreadable).lexically_normal();
@@ -31,17 +31,16 @@ inline void check_writable(const std::string& path) {
         path,
         ": cannot be written: ",
         above.string(),
-        std::filesystem::is_directory(above, unreadable) ? " is not ours to write in"
-                                                         : " is no folder");
+        std::filesystem::is_directory(above, unreadable) ? " is not writable" : " is not a folder");
 }
 
-// Refuses a folder that has something in it.
+// Refuses a folder that is not empty.
 inline void check_new_folder(const std::string& path) {
   check(NewFolder::is_free(path), path, ": exists; a new or an empty folder is wanted");
   check_writable(path);
 }
 
-// Refuses a file in a folder that is not there. Empty: no file is wanted.
+// Refuses a file in a folder that does not exist. An empty path stands for no file.
 inline void check_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   check(folder.empty() || std::filesystem::is_directory(folder),

@@ -1,4 +1,4 @@
-// The headers that most verbs take in, compiled once.
+// The headers that most verbs include, compiled once.
 #include <CLI/CLI.hpp>
 
 #include "eps/base/precompiled.h"

@@ -1,4 +1,4 @@
-// A progress bar on stderr, there only while stderr is a terminal.
+// A progress bar on stderr, shown only where stderr is a terminal.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@ namespace eps::cli {
 
 class Progress {
  public:
-  // `unit`: what is counted, such as "evaluations".
+  // `unit` names the things counted, such as "evaluations".
   Progress(std::string unit, int64_t total);
   ~Progress();
   void advance(int64_t count = 1);

@@ -1,4 +1,4 @@
-// eps restore: posterior samples for a user's own measurement.
+// The verb `eps restore` draws posterior samples for a measurement of the user.
 #include "cli/restore.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,8 @@ struct Options {
   std::string noise, out;
 };
 
-// "6.4" in grey levels of 8 bits, or "sigma=0.05" in units of [-1, 1].
+// Returns the noise level in units of [-1, 1] of "6.4", in grey levels of 8 bits, or of
+// "sigma=0.05".
 double parse_noise(const std::string& text) {
   const std::string prefix = "sigma=";
   const bool in_units = text.starts_with(prefix);
@@ -47,7 +48,7 @@ void print_summary(const RestorationReport& report, const std::string& folder) {
                                     : "as stated");
   fmt::print("chi2 {:.2f}: {}\n", report.chi2, report.verdict());
   if (report.psnr_of_samples && report.psnr_of_mean)
-    fmt::print("PSNR of a sample {:.2f} dB, of the mean of all {:.2f} dB\n",
+    fmt::print("PSNR of a sample {:.2f} dB, of the mean of all samples {:.2f} dB\n",
                *report.psnr_of_samples,
                *report.psnr_of_mean);
   fmt::print("samples: {}, evaluations of each: {:g}, {:.1f} s; see {}/sheet.png\n",
@@ -69,11 +70,14 @@ void run(Options o) {
 }
 
 void add_operator_options(CLI::App& verb, OperatorOptions& o) {
-  verb.add_option("--mask", o.mask, "Missing pixels: an image or array, white or 1 is measured");
+  verb.add_option(
+      "--mask", o.mask, "Missing pixels: an image or array in which white or 1 is measured");
   verb.add_option("--kernel", o.kernel, "Blur: an image or array of the kernel, origin at size/2");
   verb.add_option("--motion", o.motion, "Motion blur: LENGTH,ANGLE in pixels and degrees");
-  verb.add_option("--gaussian", o.gaussian, "Gaussian blur: its standard deviation in pixels");
-  verb.add_option("--downscale", o.downscale, "Fewer pixels: each is the mean of K x K, this is K");
+  verb.add_option(
+      "--gaussian", o.gaussian, "Gaussian blur: standard deviation of the kernel in pixels");
+  verb.add_option(
+      "--downscale", o.downscale, "Lower resolution: K, where each pixel is the mean of K x K");
   verb.add_option("--operator", o.spec, "Any other operator, or a task; see eps list operators");
 }
 
@@ -82,14 +86,14 @@ void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
   RestorationOptions& options = request.options;
   verb.add_option("--samples",
                   options.samples,
-                  "Samples; the 90% interval is by their quantiles from 19 on, by Student's t "
-                  "below, and there is none of 1")
+                  "Samples; the 90% interval comes from quantiles for 19 or more, from Student's "
+                  "t for fewer, and is absent for 1")
       ->check(count)
       ->capture_default_str();
   verb.add_option("--steps", request.steps, "Evaluations of the network for each sample")
       ->check(count)
       ->capture_default_str();
-  verb.add_option("--seed", options.seed, "Seed of the samples, and of what is simulated")
+  verb.add_option("--seed", options.seed, "Seed of the samples and of the simulation")
       ->check(seed_up_to())
       ->capture_default_str();
   verb.add_option("--batch", options.batch, "Samples in memory together")
@@ -124,20 +128,21 @@ RestorationResult restore_in_sight(RestorationRequest request,
 
 void add_restore(CLI::App& app) {
   const auto o = std::make_shared<Options>();
-  auto* verb =
-      app.add_subcommand("restore", "Restore a measurement of yours: posterior samples, and doubt");
+  auto* verb = app.add_subcommand(
+      "restore", "Restore your own measurement: posterior samples with uncertainty");
   verb->add_option("IMAGE",
                    o->request.input,
                    "Measurement: PNG or JPEG, or an array in units of [-1, 1] (uint8: 8 bits)")
       ->required();
   add_operator_options(*verb, o->request.operator_options);
-  verb->add_option("--noise",
-                   o->noise,
-                   "Its standard deviation: 6.4 in grey levels of 8 bits, sigma=0.05 in units of "
-                   "[-1, 1]; estimated if not given");
+  verb->add_option(
+      "--noise",
+      o->noise,
+      "Standard deviation of the noise: 6.4 in grey levels of 8 bits, sigma=0.05 in units of "
+      "[-1, 1]; estimated if not given");
   verb->add_flag("--simulate",
                  o->request.simulate,
-                 "IMAGE is clean: degrade it first, with noise sigma=0.05 if none is given");
+                 "IMAGE is clean: degrade it first, with --noise sigma=0.05 if not given");
   verb->add_option(
           "--model", o->network.path, "Network trained for the posterior: a name or a file")
       ->capture_default_str();

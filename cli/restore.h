@@ -1,4 +1,4 @@
-// The command line of eps restore; eps demo does the same several times.
+// Steps of eps restore that eps demo repeats.
 #pragma once
 
 #include "cli/model.h"
@@ -6,11 +6,10 @@
 
 namespace eps::cli {
 
-// The network of the options; one that restores no measurements is an Error.
+// Loads the network of the options, and refuses one that cannot restore measurements.
 Checkpoint load_posterior_network(const ModelOptions& options);
 
-// restore_measurement() by the network of these options, with a progress bar and the warnings on
-// stderr.
+// Runs restore_measurement() with a progress bar and the warnings on stderr.
 RestorationResult restore_in_sight(RestorationRequest request,
                                    const ModelOptions& options,
                                    const Checkpoint& model);

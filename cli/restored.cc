@@ -14,13 +14,13 @@ Tensor measurement_picture(const RestorationResult& r) {
   return r.measurement.problem.A->format().picture(r.measurement.problem.y)[0].to(at::kCPU);
 }
 
-// Black is certain, white the most uncertain pixel.
+// Returns the deviation as a picture: black is certain, white the most uncertain pixel.
 Tensor deviation_picture(const Restoration& r) {
   const Tensor deviation = r.deviation.mean(0);
   return report::heat_map(deviation, deviation.max().item<double>());
 }
 
-// The cells of a row with their names.
+// Returns the cells of a row with their names.
 std::vector<std::pair<std::string, Tensor>> cells(const RestorationResult& result) {
   constexpr int64_t kMostSamples = 4;
   const Restoration& r = result.restoration;

@@ -1,4 +1,5 @@
-// eps run: degrades clean images as a task does, and lets one method restore them.
+// The verb `eps run` degrades clean images by the operator of a task and restores them with one
+// method.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -33,7 +34,7 @@ struct Options {
   uint64_t seed = 0;
 };
 
-// Everything a run makes, on the CPU in float32.
+// `Results` holds the arrays of a run, on the CPU in float32.
 struct Results {
   Tensor truth;                              // (N, C, H, W)
   Tensor measurement;                        // (N, ...)
@@ -44,7 +45,7 @@ struct Results {
   double seconds = 0;
 };
 
-// One for each image, also where one serves all.
+// Appends the parameters of the operator, one for each image even where all share one.
 void add_parameters(const Problem& problem, std::map<std::string, std::vector<Tensor>>& all) {
   for (const auto& [name, value] : problem.A->format().parameters()) {
     Shape shape = value.sizes().vec();
@@ -58,7 +59,7 @@ Results restore_images(const Options& o, const MethodChoice& choice, const Check
   const experiment::Images images{data.images, labels_for(o.labels, model, data)};
   const NetworkDenoiser denoiser(model);
   const at::Device device = model.network.device();
-  // No more than all images, whose operators may come from a file with one for each.
+  // A batch never exceeds the number of images: a file of operators may have one for each.
   const experiment::Protocol protocol{o.task, o.sigma_y, o.seed, std::min(o.batch, data.size())};
   Results results;
   results.truth = data.images;
@@ -90,7 +91,7 @@ Results restore_images(const Options& o, const MethodChoice& choice, const Check
   return results;
 }
 
-// Columns are images; rows are the image, its measurement, samples, and the mean of all samples.
+// Draws a column for each image: the image, its measurement, samples, and the mean of all samples.
 Tensor sheet(const Results& results) {
   constexpr int64_t kMostImages = 16, kMostSamples = 4;
   const int64_t images = std::min(results.truth.size(0), kMostImages);
@@ -102,7 +103,7 @@ Tensor sheet(const Results& results) {
   return image_grid(at::cat(rows), images);
 }
 
-// The numbers of a run, on average.
+// A `Summary` holds the averages of a run.
 struct Summary {
   double psnr_of_samples, psnr_of_mean, evaluations, vjps, solves;  // the last three per sample
 };
@@ -189,8 +190,9 @@ void run(const Options& o) {
 void add_run(CLI::App& app) {
   const auto o = std::make_shared<Options>();
   auto* verb = app.add_subcommand(
-      "run", "Degrade clean images as a task does, and restore them with a method");
-  verb->add_option("METHOD", o->method, "dps, or dps:scale=3,steps=100; see eps list methods")
+      "run", "Degrade clean images by the operator of a task, and restore them with a method");
+  verb->add_option(
+          "METHOD", o->method, "Method, such as dps or dps:scale=3,steps=100; see eps list methods")
       ->required();
   add_model_options(*verb, o->model, "--model");
   verb->add_option("--task", o->task, "Task or operator; see eps list tasks")->required();
@@ -201,14 +203,15 @@ void add_run(CLI::App& app) {
   verb->add_option("--samples", o->samples, "Samples per image")
       ->check(count)
       ->capture_default_str();
-  verb->add_option("--steps", o->steps, "Steps of the method, instead of its own")->check(count);
+  verb->add_option("--steps", o->steps, "Steps of the method, instead of its default")
+      ->check(count);
   verb->add_option("--seed", o->seed, "Seed of operators, noise and samples")
       ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option("--sigma-y", o->sigma_y, "Measurement noise")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb->add_option("--count", o->count, "Only the first so many images")->check(count);
+  verb->add_option("--count", o->count, "Use only the first N images")->check(count);
   verb->add_option(
       "--labels", o->labels, "Class labels, instead of the data's: 3, or 0,5,2, or an array");
   verb->add_option("--batch", o->batch, "Images in memory together")

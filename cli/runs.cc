@@ -1,4 +1,4 @@
-// eps runs: training runs side by side, from their folders.
+// The verb `eps runs` prints a table of training runs, read from their folders.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -13,11 +13,11 @@
 namespace eps::cli {
 namespace {
 
-// What a run's log says last.
+// A `Summary` holds the configuration of a run and the last values of its log.
 struct Summary {
   training::TrainingConfig config;
   int64_t images = 0;
-  double images_per_second = 0;  // the median of its lines
+  double images_per_second = 0;  // the median over the log
   Json validation;               // by band; null: none yet
 };
 

@@ -1,4 +1,4 @@
-// eps sample: images from an unconditional or class-conditional network.
+// The verb `eps sample` draws images from an unconditional or class-conditional network.
 #include <charconv>
 #include <cmath>
 
@@ -21,7 +21,7 @@ struct Options {
   int64_t batch = 64, columns = 0;
 };
 
-// "0-63", "7" or "0-3,8,10-11".
+// Returns the seeds of "0-63", "7" or "0-3,8,10-11".
 std::vector<uint64_t> parse_seeds(const std::string& text) {
   std::vector<uint64_t> seeds;
   std::istringstream parts(text);
@@ -39,7 +39,7 @@ std::vector<uint64_t> parse_seeds(const std::string& text) {
     check(good && stop == end && first <= last && last - first < 1000000,
           "--seeds ",
           text,
-          ": wanted numbers and ranges such as 0-63,70");
+          ": numbers and ranges are wanted, such as 0-63,70");
     for (uint64_t i = 0; i <= last - first; ++i) seeds.push_back(first + i);
   }
   check(!seeds.empty(), "--seeds ", text, ": at least one seed is wanted");
@@ -52,7 +52,7 @@ int64_t evaluations(const SamplerOptions& options, int64_t steps) {
   return two ? 2 * steps - 1 : steps;
 }
 
-// Class labels as given, or one drawn from each image's stream, as EDM does.
+// Returns the class labels of --labels, or draws one from the stream of each image, as EDM does.
 Tensor labels_of_batch(const Options& o,
                        const Checkpoint& model,
                        int64_t count,
@@ -169,18 +169,19 @@ void add_sample(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--seeds", o->seeds, "One image per seed: 0-63, or 1,5,9")
       ->capture_default_str();
-  verb->add_option(
-      "--labels", o->labels, "Class labels: 3, or 0,5,2, or an array; drawn at random without it");
+  verb->add_option("--labels",
+                   o->labels,
+                   "Class labels: 3, or 0,5,2, or an array; drawn at random if not given");
   verb->add_option("--latents",
                    o->latents,
                    "Start from this N(0, 1) noise, N x C x H x W, instead of the seeds'");
   verb->add_option("--batch", o->batch, "Images evaluated together")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--columns", o->columns, "Columns of the grid; a square without it")
+  verb->add_option("--columns", o->columns, "Columns of the grid; a square grid if not given")
       ->check(CLI::PositiveNumber);
   verb->callback([o] {
-    // Churn is a property of EDM's sampler: with it, heun and euler become that.
+    // EDM's stochastic sampler alone has churn: --churn turns heun and euler into that sampler.
     if (o->sampler.churn.S_churn > 0 &&
         (o->sampler.solver == "heun" || o->sampler.solver == "euler")) {
       o->sampler.churn.second_order = o->sampler.solver == "heun";

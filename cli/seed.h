@@ -8,7 +8,7 @@
 
 namespace eps::cli {
 
-// Refuses seeds beyond `most`, which CLI11 would clip, and 010, which it would read as 8.
+// Refuses seeds beyond `most`, which CLI11 would clip, and 010, which CLI11 would read as 8.
 inline CLI::Validator seed_up_to(uint64_t most = std::numeric_limits<uint64_t>::max()) {
   const auto check = [most](const std::string& text) -> std::string {
     uint64_t seed = 0;

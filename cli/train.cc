@@ -1,4 +1,5 @@
-// eps train: trains a prior, EPS, Palette, an input ablation or a bridge; goes on with a run.
+// The verb `eps train` trains a prior, EPS, Palette, an input ablation or a bridge, or resumes a
+// run.
 #include <iostream>
 #include <optional>
 
@@ -32,7 +33,7 @@ training::TrainingConfig with_flags(const Options& o, training::TrainingConfig c
 
 void run(const Options& o) {
   check(o.out.empty() != o.resume.empty(),
-        "eps train: wanted either --out RUN for a new run or --resume RUN");
+        "eps train: either --out RUN for a new run or --resume RUN is wanted");
   handle_interrupts();
   std::optional<Progress> progress;
   int64_t last = 0;
@@ -49,7 +50,7 @@ void run(const Options& o) {
       .stop = interrupted,
       .stopped =
           [&](int64_t seen) {
-            std::cerr << "eps: stopped after " << seen << " images; go on with eps train --resume "
+            std::cerr << "eps: stopped after " << seen << " images; resume with eps train --resume "
                       << (o.resume.empty() ? o.out : o.resume) << '\n';
           }};
   if (o.resume.empty()) {
@@ -57,13 +58,16 @@ void run(const Options& o) {
     if (!o.config.empty()) config = training::parse_training_config(read_file(o.config), o.config);
     train(with_flags(o, config), o.out, hooks);
   } else {
-    check(o.config.empty(), "--config ", o.config, ": a resumed run has its own");
+    check(o.config.empty(),
+          "--config ",
+          o.config,
+          ": a resumed run keeps its own configuration; give single options instead");
     training::resume_training(
         o.resume,
         [&](const training::TrainingConfig& stored) { return with_flags(o, stored); },
         hooks);
   }
-  // A script that goes on after the training must see that it was cut short.
+  // The exit code shows a script that the training was cut short.
   if (interrupted()) throw CLI::RuntimeError(128 + interrupt_signal());
 }
 
@@ -77,9 +81,9 @@ std::string flag_name(std::string field) {
 
 void add_train(CLI::App& app) {
   const auto o = std::make_shared<Options>();
-  auto* verb = app.add_subcommand("train", "Train a network, or go on with a run");
+  auto* verb = app.add_subcommand("train", "Train a network, or resume a run");
   verb->add_option("--out", o->out, "Folder of a new run");
-  verb->add_option("--resume", o->resume, "Folder of a run to go on with");
+  verb->add_option("--resume", o->resume, "Folder of a run to resume");
   verb->add_option("--config", o->config, "JSON file with any of the fields below")
       ->check(CLI::ExistingFile);
   for_each_field(o->flags, [&](const char* name, auto& value, const char* help, bool) {

@@ -1,4 +1,5 @@
-// The verbs of the program: each function, in the file of its name, adds one to the command line.
+// The verbs of the program. Each function adds the verb of its name to the command line and stands
+// in the file of that name.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// eps verify: proves the mathematics on this machine and prints a table.
+// The verb `eps verify` checks the mathematics numerically on this machine and prints a table.
 #include "eps/verify/verify.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ struct Options {
   std::string json;
 };
 
-// 12 characters: the number, and a mark if the claim fails.
+// Returns 12 characters: the number, and a mark if the claim fails.
 std::string cell(const VerifyRow& row) {
   const bool standard_errors = row.bound >= 1;
   const std::string number =
@@ -31,7 +31,7 @@ std::string cell(const VerifyRow& row) {
   return fmt::format("{:>11}{}", number, row.passed() ? " " : "!");
 }
 
-// One line per subject, its claims side by side; the line is printed when the next subject begins.
+// A `Table` prints one line per subject with its claims side by side, once the next subject begins.
 class Table {
  public:
   void add(const VerifyRow& row) {
@@ -94,7 +94,7 @@ void run(const Options& options) {
   size_t failed = 0;
   for (const auto& row : rows) failed += !row.passed();
 
-  fmt::print("\nWhat the columns say (se: standard errors, 5 allowed):\n");
+  fmt::print("\nThe columns (se: standard errors, 5 allowed):\n");
   for (const auto& [name, meaning] : verify_claims()) fmt::print("  {:<10} {}\n", name, meaning);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -111,15 +111,15 @@ void run(const Options& options) {
 
 void add_verify(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  auto* verb = app.add_subcommand("verify",
-                                  "Prove the mathematics on this machine; exit 1 if a claim fails");
+  auto* verb = app.add_subcommand(
+      "verify", "Check the mathematics on this machine; exit code 1 if a claim fails");
   verb->add_option("--seed", options->seed, "Seed of the simulations")
       ->check(seed_up_to())
       ->capture_default_str();
   verb->add_option("--json", options->json, "Also write the rows to this file");
   verb->add_flag("--methods",
                  options->methods,
-                 "Instead: every method against posteriors that are known in closed form");
+                 "Check instead every method against posteriors known in closed form");
   verb->callback([options] {
     check_folder_of(options->json);
     options->methods ? print_method_table(options->seed, options->json) : run(*options);

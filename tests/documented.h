@@ -1,11 +1,11 @@
-// The code blocks of the documentation, to compare with the files that the tests compile.
+// Code blocks of the documentation, for comparison with the files that the tests compile.
 #pragma once
 
 #include "tests/files.h"
 
 namespace eps {
 
-// The first block of C++ in a page under docs/.
+// Returns the first block of C++ in a page under docs/.
 inline std::string documented_code(const std::string& page) {
   const std::string text = get_bytes(EPS_SOURCE_DIR "/docs/" + page);
   const std::string opening = "```cpp\n";

@@ -1,4 +1,4 @@
-// What tests about files share.
+// Helpers for tests: files, messages, equality of tensors.
 #include "tests/files.h"
 
 #include <ftw.h>
@@ -14,7 +14,8 @@ Folder::Folder() {
   path_ = name;
 }
 
-// Not std::filesystem::remove_all: PyTorch's libraries export a broken one of that name.
+// nftw() removes the folder, because PyTorch's libraries export a broken
+// std::filesystem::remove_all.
 Folder::~Folder() {
   const auto remove_entry = [](const char* path, const struct stat*, int, struct FTW*) {
     return ::remove(path);

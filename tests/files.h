@@ -1,4 +1,4 @@
-// What tests about files share: a folder of their own, and the message of an error.
+// Helpers for tests: a temporary folder, bytes of files, messages of errors, equality of tensors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace eps {
 
-// An empty folder, removed with everything in it at the end of the test.
+// A `Folder` is an empty folder that its destructor removes with all its contents.
 class Folder {
  public:
   Folder();
@@ -24,11 +24,11 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// Independent of the functions under test.
+// put_bytes() and get_bytes() are independent of the functions under test.
 void put_bytes(const std::string& path, std::string_view bytes);
 std::string get_bytes(const std::string& path);
 
-// The message of the eps::Error that the call must throw.
+// Returns the message of the eps::Error that the call must throw.
 template <class Call>
 std::string error_of(const Call& call) {
   try {
@@ -40,7 +40,7 @@ std::string error_of(const Call& call) {
   return "";
 }
 
-// Same dtype, shape and bits.
+// Succeeds if dtype, shape and bits agree.
 ::testing::AssertionResult identical(const Tensor& a, const Tensor& b);
 
 }  // namespace eps

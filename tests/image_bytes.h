@@ -1,4 +1,4 @@
-// PNG and JPEG files made by hand, byte by byte, so that the decoders have known answers.
+// PNG and JPEG files composed byte by byte, with known decoded pixels.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ inline std::string png_chunk(const std::string& type, const std::string& content
   return big_endian(content.size(), 4) + type + content + big_endian(~crc, 4);
 }
 
-// One uncompressed deflate block.
+// Returns the data as one uncompressed deflate block.
 inline std::string zlib_stored(const std::string& data) {
   uint32_t a = 1, b = 0;
   for (const char c : data) {
@@ -36,7 +36,8 @@ inline std::string zlib_stored(const std::string& data) {
          big_endian(b << 16 | a, 4);
 }
 
-// Colour types: 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGB with alpha.
+// A `PngImage` holds the parts of a PNG file. Colour types: 0 grey, 2 RGB, 3 palette, 4 grey with
+// alpha, 6 RGB with alpha.
 struct PngImage {
   uint32_t width, height;
   int bits, colour_type;
@@ -58,8 +59,8 @@ inline std::string jpeg_segment(int marker, const std::string& content) {
          content;
 }
 
-// Quantisation by 8, so that a DC coefficient is an offset from 128; a code for the DC categories 0
-// and 7 and for the AC end-of-block: '0', '10' and '0'.
+// Returns the header of a JPEG. Quantisation by 8 makes a DC coefficient an offset from 128; the
+// codes '0' and '10' are the DC categories 0 and 7, and '0' is the AC end-of-block.
 inline std::string jpeg_start(int frame_marker, int width, int height, int components) {
   std::string frame = std::string("\x08") + big_endian(static_cast<uint64_t>(height), 2) +
                       big_endian(static_cast<uint64_t>(width), 2) + static_cast<char>(components);
@@ -74,7 +75,8 @@ inline std::string jpeg_start(int frame_marker, int width, int height, int compo
          jpeg_segment(0xc4, std::string(1, '\x10') + counts(1, 0) + '\0');
 }
 
-// A scan of all components: coefficients `first` to `last`, bits as `high` and `low` say.
+// Returns a scan of all components: coefficients `first` to `last`, with the
+// successive-approximation bits `high` and `low`.
 inline std::string jpeg_scan(
     int components, int first, int last, int high, int low, const std::string& data) {
   std::string header(1, static_cast<char>(components));

@@ -1,4 +1,4 @@
-// The headers that most tests take in, compiled once.
+// The headers that most tests include, compiled once.
 #include <gtest/gtest.h>
 
 #include "eps/base/precompiled.h"

@@ -1,4 +1,4 @@
-// Runs the program eps.
+// Runs of the program eps.
 #include "tests/program.h"
 
 #include <sys/wait.h>

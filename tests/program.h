@@ -1,4 +1,4 @@
-// Runs the program eps, for tests of its verbs. EPS_PROGRAM is its path.
+// Runs of the program eps, for tests of its verbs. EPS_PROGRAM is the path of the program.
 #pragma once
 
 #include "tests/files.h"
@@ -10,7 +10,7 @@ struct Outcome {
   std::string output;  // standard output and error together
 };
 
-// `arguments` goes through the shell.
+// Runs the program through the shell, which also expands `arguments`.
 Outcome run_program(const std::string& program, const std::string& arguments);
 
 }  // namespace eps

@@ -1,4 +1,4 @@
-// The folder of reference files that may lie beside the checkout, or where EPS_SHARED says.
+// Optional reference files, in the folder EPS_SHARED or in one beside the checkout.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace eps {
 
-// The path of a shared file; empty when it is not there.
+// Returns the path of a shared file, or an empty string if the file does not exist.
 inline std::string shared_file(const std::string& name) {
   const char* folder = std::getenv("EPS_SHARED");
 #ifdef EPS_SHARED_DIR

@@ -1,4 +1,4 @@
-// Files with networks for 3 x 8 x 8 images that have learnt nothing.
+// Files of untrained networks for 3 x 8 x 8 images.
 #pragma once
 
 #include "eps/model/checkpoint.h"
@@ -11,7 +11,7 @@ inline void write_small_prior(const std::string& path) {
   write_checkpoint(path, {.network = wave_network(small_ncsnpp())});
 }
 
-// One for the posterior, shown the pivot and y, that says it was trained like this.
+// Writes a network for the posterior, with the input [pivot, y] and the given provenance.
 inline void write_small_eps(const std::string& path, const Provenance& trained) {
   const c10::NoGradGuard no_gradients;
   nets::UNetConfig wide = small_ncsnpp();

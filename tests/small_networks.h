@@ -1,4 +1,4 @@
-// Small networks of every kind, for tests: each uses a part of the U-Net that the others do not.
+// Small networks of every kind; each uses a part of the U-Net that no other network uses.
 #pragma once
 
 #include "tests/wave_network.h"
@@ -28,7 +28,7 @@ inline nets::UNetConfig small_ncsnpp() {
   return config;
 }
 
-// The variant of NCSN++ with a pyramid of inputs and a pyramid of outputs.
+// Returns the variant of NCSN++ with a pyramid of inputs and a pyramid of outputs.
 inline nets::UNetConfig small_pyramid() {
   nets::UNetConfig config = small_ncsnpp();
   config.label_dim = 5;
@@ -37,7 +37,7 @@ inline nets::UNetConfig small_pyramid() {
   return config;
 }
 
-// Two heads of attention, which the narrowest ADM does not have.
+// Returns an ADM wide enough for two heads of attention.
 inline nets::UNetConfig small_adm() {
   nets::UNetConfig config = nets::unet_preset("adm");
   config.img_resolution = 8;
@@ -56,7 +56,7 @@ inline std::map<std::string, nets::UNetConfig> small_networks() {
           {"adm", small_adm()}};
 }
 
-// |a - b| / |b|.
+// Returns |a - b| / |b|.
 inline double relative_error(const Tensor& a, const Tensor& b) {
   const Tensor exact = b.to(at::kDouble);
   return ((a.to(at::kDouble) - exact).norm() / exact.norm()).item<double>();

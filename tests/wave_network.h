@@ -1,4 +1,4 @@
-// Networks and images whose every number is given by a formula, so that no weights need be stored.
+// Networks and images whose every number a formula gives, so that tests store no weights.
 #pragma once
 
 #include <c10/core/GradMode.h>
@@ -9,14 +9,15 @@
 
 namespace eps {
 
-// w(0), w(1), ... in this shape, where w(i) = sqrt(2) sin(i^2): of unit variance, and irregular.
+// Returns w(0), w(1), ... in this shape, where w(i) = sqrt(2) sin(i^2): irregular, of unit
+// variance.
 inline Tensor waves(const Shape& shape, const at::TensorOptions& options = at::kFloat) {
   const Tensor i = at::arange(c10::multiply_integers(shape), at::kDouble);
   return (at::sin(i * i) * std::sqrt(2)).reshape(shape).to(options);
 }
 
-// Number i of a tensor with fan-in f is w(i) / sqrt(f); norms have 1 + w(i) / 10 and w(i) / 10; the
-// Fourier frequencies are 16 w(i).
+// Returns a network in which number i of a tensor with fan-in f is w(i) / sqrt(f); norms have
+// 1 + w(i) / 10 and w(i) / 10; the Fourier frequencies are 16 w(i).
 inline nets::UNet wave_network(const nets::UNetConfig& config) {
   c10::NoGradGuard no_grad;
   nets::UNet network(config);

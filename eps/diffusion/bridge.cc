@@ -37,7 +37,7 @@ Bridge i2sb() {
 
 const Bridge& bridge_of(const NetworkInput& input) {
   static const Bridge of_indi = indi(), of_i2sb = i2sb();
-  check(input.is_bridge(), "bridge: the input ", to_string(input), " has none");
+  check(input.is_bridge(), "bridge: the input ", to_string(input), " is not a bridge");
   return input.geometry == Geometry::indi ? of_indi : of_i2sb;
 }
 

@@ -173,7 +173,7 @@ void check_solver_options(const SamplerOptions& options, const std::string& pref
         prefix,
         "churn: the solver ",
         solver,
-        " takes none; wanted edm_churn");
+        " takes no churn; wanted edm_churn");
 }
 
 Tensor solve(const Mean& mean,

@@ -25,7 +25,7 @@ class ByteReader {
   std::string_view take(uint64_t count) {
     check(count <= remaining(),
           name_,
-          ": wants ",
+          ": needs ",
           count,
           " bytes at byte ",
           position_,

@@ -90,7 +90,7 @@ Tensor daps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) 
   const std::string chain = options.text("chain");
   if (chain == "law") spectral_of(oracle.A(), "daps: chain=law");
   const Tensor tau_squared = (tau > 0 ? scalar(tau) : oracle.sigma_y()).square();
-  check((tau_squared > 0).all().item<bool>(), "daps: wants tau > 0 where sigma_y is 0");
+  check((tau_squared > 0).all().item<bool>(), "daps: needs tau > 0 where sigma_y is 0");
   const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   const Tensor back_projection = oracle.A().adjoint(oracle.y());
   const int64_t K = levels.numel() - 1;
@@ -122,12 +122,15 @@ EPS_METHOD(
           Field::real(
               "ode_end", "0.01", positive(), "end of the ODE: at most a tenth of the level"),
           Field::integer("mcmc_steps", "100", at_least(0), "Langevin steps at each level"),
-          Field::real("eta", "5e-4", at_least(0), "their size at the first level"),
-          Field::real("eta_ratio", "0.01", {0, 1}, "and at the last, relative to that"),
+          Field::real("eta", "5e-4", at_least(0), "size of the Langevin steps at the first level"),
+          Field::real("eta_ratio", "0.01", {0, 1}, "size at the last level, relative to the first"),
           Field::real("tau", "0", at_least(0), "noise of the likelihood; 0: sigma_y"),
-          Field::real("limit", "1", at_least(0), "|A|^2 for which steps are kept stable; 0: never"),
-          Field::choice(
-              "chain", "steps", {"steps", "law"}, "law: the end of the Langevin steps at once")}),
+          Field::real(
+              "limit", "1", at_least(0), "steps are kept stable for this |A|^2; 0: not limited"),
+          Field::choice("chain",
+                        "steps",
+                        {"steps", "law"},
+                        "steps: one by one; law: their end drawn at once")}),
      .tasks = {{"random_inpainting", "eta=5e-4"},
                {"box_inpainting", "eta=5e-4"},
                {"super_resolution_4x", "eta=9e-4,sigma_max=30,sigma_min=0.1"},

@@ -10,7 +10,7 @@
 //
 // scalar and wiener are the rules of the paper's Table baseline-configs. Its epsilon, 1e-3, lets
 // the noise of y through 16 times larger, and the samples keep it; the default for blurs is 0.2,
-// found on faces (docs/results.md). Then
+// found on faces (docs/results/step_sizes.md). Then
 //
 //   x' = x0 + s' (sqrt(1 - eta^2) n + eta z),  n = (x - D)/s,
 //
@@ -56,8 +56,10 @@ EPS_METHOD(
      .summary = "range-space part from y, null-space part from the prior (Wang et al. 2023)",
      .fields = joined(
          joined(level_fields(100), ddim_fields("0.85", "renoise")),
-         {Field::choice(
-              "rule", "scalar", {"scalar", "wiener", "singular"}, "for noisy y; singular: DDNM+"),
+         {Field::choice("rule",
+                        "scalar",
+                        {"scalar", "wiener", "singular"},
+                        "rule for noisy y; singular: DDNM+"),
           Field::real("epsilon", "1e-3", at_least(0), "regularises the inverse of rule=wiener")}),
      .tasks = {{"gaussian_deblurring", "rule=wiener,epsilon=0.2"},
                {"motion_deblurring", "rule=wiener,epsilon=0.2"}},

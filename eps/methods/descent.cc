@@ -7,8 +7,8 @@ namespace eps {
 
 std::vector<Field> level_fields(int64_t steps) {
   return {Field::integer("steps", std::to_string(steps), at_least(1), "noise levels"),
-          Field::real("sigma_max", "80", positive(), "the highest"),
-          Field::real("sigma_min", "0.002", positive(), "the lowest above 0"),
+          Field::real("sigma_max", "80", positive(), "highest noise level"),
+          Field::real("sigma_min", "0.002", positive(), "lowest noise level above 0"),
           Field::real("rho", "7", {1e-3, 1e3}, "exponent of EDM's grid")};
 }
 

@@ -14,11 +14,12 @@ std::vector<std::string> schedule_names() {
 }  // namespace
 
 std::vector<Field> sampler_fields(int64_t steps, const std::string& solver) {
-  return joined(level_fields(steps),
-                {Field::choice("solver", solver, solvers(), "of the probability flow or its SDE"),
-                 Field::choice("schedule", "edm", schedule_names(), "of the solver's steps"),
-                 Field::real("eta", "0", {0, 1}, "fresh noise of the ddim solvers"),
-                 Field::real("churn", "0", at_least(0), "EDM's S_churn, of edm_churn")});
+  return joined(
+      level_fields(steps),
+      {Field::choice("solver", solver, solvers(), "solver of the probability flow or its SDE"),
+       Field::choice("schedule", "edm", schedule_names(), "interpolant of the solver's steps"),
+       Field::real("eta", "0", {0, 1}, "fresh noise of the ddim solvers"),
+       Field::real("churn", "0", at_least(0), "EDM's S_churn, for solver=edm_churn")});
 }
 
 Tensor sample_with(const Estimate& estimate,

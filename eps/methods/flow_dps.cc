@@ -44,12 +44,12 @@ Tensor flow_dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& r
 EPS_METHOD({.name = "flow_dps",
             .summary = "descent on the residual at the denoised image of a flow (Kim et al. 2025)",
             .fields = {Field::integer("steps", "100", at_least(1), "times, equally spaced"),
-                       Field::real("sigma_max", "80", at_least(0.01), "the highest noise level"),
+                       Field::real("sigma_max", "80", at_least(0.01), "highest noise level"),
                        Field::integer("gradient_steps",
                                       "3",
                                       at_least(0),
                                       "steps of gradient descent on |y - A x0|^2/2"),
-                       Field::real("step", "1", at_least(0), "their length; at most 2/|A|^2")},
+                       Field::real("step", "1", at_least(0), "length of a step; at most 2/|A|^2")},
             .tasks = {{"super_resolution_4x", "step=16"}},
             .sample = flow_dps});
 

@@ -170,13 +170,13 @@ EPS_METHOD(
      .summary = "particles that follow a noisy path of the measurement (Dou and Song 2024)",
      .fields = joined(
          level_fields(100),
-         {Field::integer("particles", "16", at_least(1), "per sample"),
+         {Field::integer("particles", "16", at_least(1), "particles per sample"),
           Field::choice("noise",
                         "independent",
                         {"independent", "diffused"},
                         "independent: the authors' filter; diffused: exact in the limit"),
           Field::real(
-              "data_std", "0.5", positive(), "of a pixel; diffused: where noise is resolved"),
+              "data_std", "0.5", positive(), "standard deviation of a pixel; for noise=diffused"),
           Field::choice(
               "convention", "ancestral", {"ancestral", "renoise"}, "renoise: the authors' steps"),
           Field::real("c", "0.95", {1e-6, 1}, "fresh part of the variance of renoise")}),

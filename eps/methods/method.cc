@@ -49,7 +49,7 @@ bool register_method(Method method) { return registry().add(method); }
 MethodChoice choose_method(const std::string& spec, const std::string& task, int64_t steps) {
   Spec given = Spec::parse(spec);
   if (steps > 0) {
-    check(!given.has("steps"), "steps ", steps, ": ", spec, " says its steps already");
+    check(!given.has("steps"), "steps ", steps, ": ", spec, " sets steps already");
     given = given.with("steps", steps);
   }
   const auto found = methods().find(given.name());
@@ -61,7 +61,7 @@ MethodChoice choose_method(const std::string& spec, const std::string& task, int
 std::string method_served_by(const NetworkInput& network) {
   for (const auto& [name, input] : input_presets())
     if (methods().contains(name) && serves(network, input)) return name;
-  fail("no method is for a network with the input ", to_string(network));
+  fail("no method takes a network with the input ", to_string(network));
 }
 
 Samples sample_posterior(const MethodChoice& choice,
@@ -74,7 +74,7 @@ Samples sample_posterior(const MethodChoice& choice,
   check(denoiser.input_for(method.input).has_value(),
         "method ",
         method.name,
-        ": wants a denoiser for the input ",
+        ": needs a denoiser for the input ",
         to_string(method.input),
         ", which this one is not");
   check(shape.size() == 4,

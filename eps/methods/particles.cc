@@ -33,7 +33,7 @@ Tensor rows_of(const Tensor& particle) {
 void check_noisy(const Oracle& oracle, const char* method) {
   check((oracle.sigma_y() > 0).all().item<bool>(),
         method,
-        ": wants sigma_y > 0: its particles are weighted by the noise on y");
+        ": needs sigma_y > 0: the noise on y weights the particles");
 }
 
 Tensor particle_noise(int64_t particles, const Tensor& like, Rng& rng) {

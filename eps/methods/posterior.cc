@@ -30,16 +30,14 @@ Method trained(const char* name, const NetworkInput& input, const char* summary)
 EPS_METHOD(trained(
     "eps",
     NetworkInput::eps,
-    "exact posterior score: a network shown the pivot and y, or also what is known of each pixel"));
+    "exact posterior score: a network of the pivot, y and optionally each pixel's precision"));
 EPS_METHOD(trained("palette",
                    NetworkInput::palette,
-                   "a network shown x_t and y (Saharia et al. 2022)"));
-EPS_METHOD(trained("pivot",
-                   NetworkInput::pivot,
-                   "ablation of eps: a network shown the pivot alone"));
+                   "a network of x_t and y (Saharia et al. 2022)"));
+EPS_METHOD(trained("pivot", NetworkInput::pivot, "ablation of eps: a network of the pivot alone"));
 EPS_METHOD(trained("pivot_sigma",
                    NetworkInput::pivot_sigma,
-                   "ablation of eps: a network shown the pivot and its standard deviations"));
+                   "ablation of eps: a network of the pivot and its standard deviations"));
 
 }  // namespace
 }  // namespace eps

@@ -20,7 +20,7 @@ namespace {
 // Returns 1 where a pixel is known and 0 elsewhere, in the shape of an image.
 Tensor known_pixels(const Oracle& oracle, const Tensor& like) {
   constexpr const char* wanted =
-      "repaint: wants an operator that keeps or drops pixels (inpaint_...), ";
+      "repaint: needs an operator that keeps or drops pixels (inpaint_...), ";
   const Spectral* spectral = oracle.A().spectral();
   check(spectral && spectral->basis() == Basis::pixel,
         wanted,
@@ -64,10 +64,9 @@ Tensor repaint(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rn
 EPS_METHOD(
     {.name = "repaint",
      .summary = "inpainting by replacing known pixels and resampling (Lugmayr et al. 2022)",
-     .fields = joined(
-         level_fields(250),
-         {Field::integer("jump", "10", at_least(1), "levels in a stretch"),
-          Field::integer("resamples", "10", at_least(1), "times that each stretch is walked")}),
+     .fields = joined(level_fields(250),
+                      {Field::integer("jump", "10", at_least(1), "levels in a stretch"),
+                       Field::integer("resamples", "10", at_least(1), "passes over each stretch")}),
      .sample = repaint});
 
 }  // namespace

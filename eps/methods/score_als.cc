@@ -43,10 +43,11 @@ Tensor score_als(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& 
 EPS_METHOD(
     {.name = "score_als",
      .summary = "annealed Langevin dynamics (Song and Ermon 2019; Jalal et al. 2021)",
-     .fields = joined(level_fields(100),
-                      {Field::integer("inner", "5", at_least(1), "Langevin steps at each level"),
-                       Field::real("step_size", "0.5", {0, 1}, "of a step, in units of sigma^2"),
-                       Field::flag("consistent", "1", "0: Langevin's noise, whatever the step")}),
+     .fields = joined(
+         level_fields(100),
+         {Field::integer("inner", "5", at_least(1), "Langevin steps at each level"),
+          Field::real("step_size", "0.5", {0, 1}, "size of a step, in units of sigma^2"),
+          Field::flag("consistent", "1", "1: noise corrected for the step size; 0: Langevin's")}),
      .sample = score_als});
 
 }  // namespace

@@ -62,16 +62,17 @@ Tensor tds(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   return draw_particle(x0, log_weights + likelihood, rng);
 }
 
-EPS_METHOD({.name = "tds",
-            .summary = "twisted diffusion sampler: particles with PiGDM's guidance, weighted to be "
-                       "exact (Wu et al. 2023)",
-            .fields = joined(level_fields(100),
-                             {Field::integer("particles", "16", at_least(1), "per sample"),
-                              Field::real("data_std",
-                                          "0.5",
-                                          positive(),
-                                          "standard deviation of a pixel, for the twist")}),
-            .sample = tds});
+EPS_METHOD(
+    {.name = "tds",
+     .summary = "twisted diffusion sampler: particles with PiGDM's guidance, weighted to be "
+                "exact (Wu et al. 2023)",
+     .fields = joined(level_fields(100),
+                      {Field::integer("particles", "16", at_least(1), "particles per sample"),
+                       Field::real("data_std",
+                                   "0.5",
+                                   positive(),
+                                   "standard deviation of a pixel, for the twist")}),
+     .sample = tds});
 
 }  // namespace
 }  // namespace eps

@@ -14,7 +14,7 @@ Tensor unconditional(Oracle& oracle, const Spec& options, const Tensor& noise, R
 }
 
 EPS_METHOD({.name = "unconditional",
-            .summary = "samples of the prior, whatever was measured: a yardstick",
+            .summary = "samples of the prior, without the measurement, for reference",
             .fields = sampler_fields(100),
             .sample = unconditional});
 

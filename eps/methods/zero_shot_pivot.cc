@@ -38,14 +38,15 @@ Tensor equivalent_time(Oracle& oracle, const Spec& options, const Tensor& noise,
 }
 
 EPS_METHOD({.name = "zero_shot_pivot",
-            .summary = "a prior asked at the pivot at the noise level of x_t",
+            .summary = "the prior's denoiser at the pivot, with the noise level of x_t",
             .fields = sampler_fields(100),
             .sample = zero_shot_pivot});
-EPS_METHOD({.name = "equivalent_time",
-            .summary = "a prior asked at the pivot at one noise level for all of Sigma_star; exact "
-                       "where A'A is a multiple of I (GLASS, Holderrieth et al. 2025)",
-            .fields = sampler_fields(100, "dpmpp_2m"),
-            .sample = equivalent_time});
+EPS_METHOD(
+    {.name = "equivalent_time",
+     .summary = "the prior's denoiser at the pivot, with one noise level for Sigma_star; exact "
+                "where A'A is a multiple of I (GLASS, Holderrieth et al. 2025)",
+     .fields = sampler_fields(100, "dpmpp_2m"),
+     .sample = equivalent_time});
 
 }  // namespace
 }  // namespace eps

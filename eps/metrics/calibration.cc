@@ -101,7 +101,7 @@ int64_t samples_for_level(double level) {
 Interval central_interval(const Tensor& samples, double level) {
   check_level(level);
   const int64_t S = samples.size(0), wanted = samples_for_level(level);
-  check(S >= wanted, "coverage: level ", level, " wants ", wanted, " samples or more, got ", S);
+  check(S >= wanted, "coverage: level ", level, " needs ", wanted, " samples or more, got ", S);
   const double whole = static_cast<double>(S + 1);
   const Tensor sorted = std::get<0>(samples.sort(0));
   return {order_statistic(sorted, snap(whole * (1 - level) / 2)),

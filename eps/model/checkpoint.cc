@@ -48,7 +48,7 @@ Checkpoint assemble(const Safetensors& file) {
         kSpectrum,
         "\", which prior_variance=",
         config.preconditioning.prior_variance,
-        " in the config wants");
+        " in the config needs");
   const auto provenance = file.metadata.find("provenance");
   return {.network = nets::UNet(config.network, network),
           .preconditioning = preconditioning,

@@ -14,7 +14,7 @@ class PriorVariance {
     check(p.spectrum.defined(),
           "preconditioning: prior_variance=",
           p.prior_variance,
-          " wants the spectrum of the data");
+          " needs the spectrum of the data");
     check(p.spectrum.size(0) == x.size(2) && p.spectrum.size(1) == x.size(3) / 2 + 1,
           "preconditioning: the spectrum of the data is that of images of ",
           p.spectrum.size(0),

@@ -99,25 +99,24 @@ EPS_OPERATOR({.name = "blur_gaussian",
               .make = make_gaussian,
               .is_random = random_ranges({"std"})});
 
-EPS_OPERATOR({.name = "blur_motion",
-              .summary = "circular blur along a straight line",
-              .example = "blur_motion:length=5,angle=30",
-              .fields = {Field::range("length", "15", {1, 1e6}, "pixels; a..b draws one per image"),
-                         Field::integer(
-                             "step", "1", at_least(1), "between the lengths that a..b draws from"),
-                         Field::range("angle",
-                                      "0",
-                                      {-360, 360},
-                                      "degrees, counter-clockwise; a..b draws one per image")},
-              .strengths = {"length"},
-              .make = make_motion,
-              .is_random = random_ranges({"length", "angle"})});
+EPS_OPERATOR(
+    {.name = "blur_motion",
+     .summary = "circular blur along a straight line",
+     .example = "blur_motion:length=5,angle=30",
+     .fields =
+         {Field::range("length", "15", {1, 1e6}, "pixels; a..b draws one per image"),
+          Field::integer("step", "1", at_least(1), "spacing of the lengths that a..b draws from"),
+          Field::range(
+              "angle", "0", {-360, 360}, "degrees, counter-clockwise; a..b draws one per image")},
+     .strengths = {"length"},
+     .make = make_motion,
+     .is_random = random_ranges({"length", "angle"})});
 
 EPS_OPERATOR(
     {.name = "blur_kernel",
      .summary = "circular blur with a kernel from a file, its origin at index size/2",
      .example = "",
-     .fields = {{"file", "", ".npy or .safetensors (as it is), PNG or JPEG (divided by its sum)"}},
+     .fields = {{"file", "", ".npy or .safetensors (unscaled), PNG or JPEG (divided by its sum)"}},
      .make = make_kernel});
 
 }  // namespace

@@ -42,7 +42,7 @@ Operator make_grey(const Spec& spec, const Tensor& like, Rng&) {
   const int64_t channels = like.size(1);
   if (kind == "mean")
     return grey(at::full({channels}, 1.0 / static_cast<double>(channels), at::kDouble));
-  check(channels == 3, "grey: weights=luma wants 3 channels, the image has ", channels);
+  check(channels == 3, "grey: weights=luma needs 3 channels, the image has ", channels);
   return grey(at::tensor({0.299, 0.587, 0.114}, at::kDouble));
 }
 

@@ -149,7 +149,7 @@ EPS_OPERATOR(
      .example = "inpaint_box:height=50%,width=25%",
      .fields = {{"height", "50%", "pixels or %; a..b draws one per image"},
                 {"width", "50%", "pixels or %; a..b draws one per image"},
-                Field::choice("position", "center", {"center", "random"}, "of the box"),
+                Field::choice("position", "center", {"center", "random"}, "position of the box"),
                 {"margin", "0", "pixels or % that a box of random position keeps from every edge"},
                 {"top", "", "first missing row, instead of position"},
                 {"left", "", "first missing column, instead of position"}},

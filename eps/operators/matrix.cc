@@ -108,7 +108,7 @@ EPS_OPERATOR(
      .image_shape =
          [](const Spec& spec, const Shape& y) {
            check(y.size() == 2 && spec.has("file"),
-                 "matrix: the image shape cannot be told from a measurement of shape ",
+                 "matrix: the image shape cannot be derived from a measurement of shape ",
                  to_string(y),
                  "; give it (C, H, W)");
            return Shape{y[0], 1, 1, read_array(spec.text("file")).size(-1)};

@@ -37,7 +37,7 @@ EigenvalueMap Spectral::prior_power(const Tensor& spectrum, const Tensor& like) 
 const Spectral& spectral_of(const LinearOperator& A, const std::string& who) {
   check(A.spectral(),
         who,
-        " wants an operator whose A'A is diagonal in a fast basis; this one's is not");
+        " needs an operator whose A'A is diagonal in a fast basis; this one's is not");
   return *A.spectral();
 }
 

@@ -69,7 +69,7 @@ Tensor AveragePool::proximal(const Tensor& z, const Tensor& y, const Tensor& lam
     check(y.size(1) == z.size(1) && y.size(2) == z.size(2) / s_ && y.size(3) == z.size(3) / s_,
           "super_resolution: a measurement of ",
           to_string(y.sizes()),
-          " does not go with an image of ",
+          " does not fit an image of ",
           to_string(z.sizes()));
     return kernels::pool_proximal(z, y, s_, kernels::values(lambda));
   }

@@ -97,7 +97,7 @@ bool names_operator(const std::string& spec) {
 Shape image_shape_of(const std::string& text, const Shape& y) {
   check(text.find(kAnd) == std::string::npos,
         text,
-        ": the image shape cannot be told from a stacked measurement; give it (C, H, W)");
+        ": the image shape cannot be derived from a stacked measurement; give it (C, H, W)");
   Shape shape = y;
   const auto links = split(text, kThen);
   for (auto link = links.rbegin(); link != links.rend(); ++link) {
@@ -105,7 +105,7 @@ Shape image_shape_of(const std::string& text, const Shape& y) {
     const OperatorEntry& entry = find_operator(parsed);
     if (entry.image_shape) shape = entry.image_shape(parsed.resolve(entry.fields), shape);
   }
-  check(shape.size() == 4, text, ": no image can have given a measurement of shape ", to_string(y));
+  check(shape.size() == 4, text, ": no image has a measurement of shape ", to_string(y));
   return shape;
 }
 

@@ -58,7 +58,7 @@ double Axis::place(double value) const {
 }
 
 Axis axis_around(const std::vector<double>& values, bool log) {
-  check(!values.empty(), "plot: an axis wants at least one value");
+  check(!values.empty(), "plot: an axis needs at least one value");
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   constexpr double kAir = 0.06;
   if (log) {

@@ -182,8 +182,8 @@ Measurement read_measurement(const std::string& path,
   const Operator A = chosen.draw(like, rng);
   check(!chosen.is_random,
         chosen.spec,
-        ": is drawn at random, and the one that made the measurement is wanted: say its values, or "
-        "give its mask or kernel by a file; only a simulated measurement may have one at random");
+        ": is drawn at random; give the values of the operator that made the measurement, or the "
+        "file of its mask or kernel; only a simulated measurement may have a random one");
   const Shape wanted = A->apply(like).sizes().vec();
   check(shape == wanted,
         path,

@@ -9,7 +9,7 @@
 namespace eps {
 
 std::string RestorationReport::verdict() const {
-  return fits() ? "the samples explain the measurement" : misfit;
+  return fits() ? "the samples fit the measurement" : misfit;
 }
 
 void add_results(RestorationReport& report, const Restoration& r, const Tensor& truth) {

@@ -22,7 +22,7 @@ struct RestorationReport {
   uint64_t seed = 0;
   int64_t measurements = 0;
   double chi2 = 0;
-  std::string misfit = {};    // misfit_words(); empty: the samples explain the measurement
+  std::string misfit = {};    // misfit_words(); empty: the samples fit the measurement
   std::string interval = {};  // interval_kind()
   double evaluations_per_sample = 0;
   double seconds = 0;

@@ -169,12 +169,11 @@ std::string misfit_words(double chi2, int64_t measurements, bool estimated) {
   const double deviation = std::sqrt(2 / static_cast<double>(measurements));
   if (std::abs(chi2 - 1) <= 5 * deviation || (chi2 >= 0.8 && chi2 <= 1.25)) return "";
   const std::string than = estimated ? "estimated" : "stated";
-  return chi2 > 1
-             ? "the samples do not explain the measurement: its noise is larger than " + than +
-                   ", or the operator is not the one that made it"
-             : "the samples explain the measurement better than such noise allows: the noise is "
-               "smaller than " +
-                   than + ", some of it was removed, or the steps are too few";
+  return chi2 > 1 ? "the samples do not fit the measurement: its noise is larger than " + than +
+                        ", or the operator is not the one that made it"
+                  : "the samples fit the measurement better than such noise allows: the noise is "
+                    "smaller than " +
+                        than + ", some of it was removed, or the steps are too few";
 }
 
 }  // namespace eps

@@ -87,7 +87,7 @@ void check_restores(const Checkpoint& network, const std::string& name) {
         !network.input.conditional() ? " is a prior" : " is a bridge",
         "; a network trained for the posterior is wanted");
   const nets::UNetConfig& config = network.network.config();
-  check(config.label_dim == 0, name, ": wants class labels, which a measurement does not have");
+  check(config.label_dim == 0, name, ": needs class labels, which a measurement does not have");
   check(config.img_channels == 1 || config.img_channels == 3,
         name,
         ": makes images of ",

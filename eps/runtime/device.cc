@@ -39,7 +39,7 @@ at::Device parse_device(const std::string& text, int64_t local_rank) {
         "device ",
         text,
         ": wanted cuda:K with K = 0, 1, ...");
-  check(index < gpus(), "device ", text, ": this program sees ", gpus(), " GPUs");
+  check(index < gpus(), "device ", text, ": found ", gpus(), " GPUs");
   return gpu(index);
 }
 

@@ -38,7 +38,7 @@ BatchSource::BatchSource(const Dataset& data, const BatchOptions& options, at::D
   check(options.tasks.empty() == !options.input.conditional(),
         "training: the input ",
         to_string(options.input),
-        options.tasks.empty() ? " wants a task" : " takes no task");
+        options.tasks.empty() ? " needs a task" : " takes no task");
   for (const auto& task : options.tasks) draws_.push_back(parse_operator(task));
 }
 

@@ -68,7 +68,7 @@ void check_network(const TrainingConfig& c) {
       c.arch);
   check_one_of("preconditioning", c.preconditioning, {"auto", "edm", "anisotropic"});
   check(!network_input(c).has(Channel::skip) || c.preconditioning != "edm",
-        "training: show_skip wants preconditioning=anisotropic, got edm");
+        "training: show_skip needs preconditioning=anisotropic, got edm");
   check_one_of("prior_variance", c.prior_variance, {"constant", "spectrum", "geometric_mean"});
   check_one_of("loss", c.loss, {"network", "image"});
   check_one_of("precision", c.precision, {"float32", "bfloat16", "float16"});
@@ -80,13 +80,13 @@ void check_measurements(const TrainingConfig& c) {
   check(!input.conditional() || !c.tasks.empty(),
         "training: the input ",
         c.input,
-        " wants a task, such as random_inpainting");
+        " needs a task, such as random_inpainting");
   for (const auto& task : c.tasks) find_task(task);
   const Range sigma_y = sigma_y_range(c);
   check(!input.needs_spectrum() || sigma_y.low > 0,
         "training: the input ",
         c.input,
-        " shows logarithms of variances, which want sigma_y > 0; got ",
+        " has logarithms of variances, which need sigma_y > 0; got ",
         c.sigma_y);
   check(!c.data.empty(), "training: no data");
   check_one_of("fit", c.fit, {"crop", "resize"});

@@ -64,18 +64,21 @@ template <class Config, class Visit>
 void for_each_field(Config& c, Visit&& visit) {
   visit(
       "data", c.data, "EDM zips, folders of images, or synthetic[:...]; several are one set", true);
-  visit("validation", c.validation, "Held-out images, likewise", true);
+  visit("validation", c.validation, "Held-out images, in the same formats", true);
   visit("holdout",
         c.holdout,
         "Without validation: this many images, drawn from everywhere, are held out",
         false);
-  visit("size", c.size, "Side of the images in pixels; 0: as they are", false);
-  visit("fit", c.fit, "How images get that size: crop or resize", false);
+  visit("size", c.size, "Side of the images in pixels; 0: that of the data", false);
+  visit("fit",
+        c.fit,
+        "Way to that size: crop (the centred square, resized) or resize (stretched)",
+        false);
   visit("flip", c.flip, "Mirror half of the images", false);
   visit("strict", c.strict, "Stop at an image that cannot be read instead of skipping it", true);
   visit("input",
         c.input,
-        "What the network sees: prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or "
+        "Input of the network: prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or "
         "i2sb; "
         "or channel by channel, such as pivot+y+deviation+skip",
         false);
@@ -83,24 +86,27 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
   visit("start", c.start, "Network to start from: the name of a bundled one, or a file", false);
   visit("arch", c.arch, "From scratch: ddpmpp (the default) or adm", false);
-  visit("preset", c.preset, "Its size: tiny, small (the default), ffhq64 or imagenet64", false);
+  visit("preset",
+        c.preset,
+        "Size of a network from scratch: tiny, small (the default), ffhq64 or imagenet64",
+        false);
   visit("dropout", c.dropout, "Dropout of a network from scratch; below 0: the preset's", false);
   visit("preconditioning",
         c.preconditioning,
-        "edm, anisotropic, or auto: the start's own, edm from scratch",
+        "edm, anisotropic, or auto: that of the start, edm from scratch",
         false);
   visit("prior_variance",
         c.prior_variance,
         "For anisotropic: constant, spectrum (of the data) or geometric_mean",
         false);
-  visit("scale_side", c.scale_side, "Multiply the side channels by c_in, too", false);
+  visit("scale_side", c.scale_side, "Multiply also the side channels by c_in", false);
   visit("show_skip",
         c.show_skip,
-        "For anisotropic: show the network c_skip x, which it corrects, too",
+        "For anisotropic: append c_skip x, the linear estimate, to the input channels",
         false);
   visit("loss",
         c.loss,
-        "Error measured on the network's answer or the image: network or image",
+        "Error measured on the output of the network or on the image: network or image",
         false);
   visit("p_mean", c.p_mean, "Mean of ln sigma; indi and i2sb draw t uniformly instead", false);
   visit("p_std", c.p_std, "Standard deviation of ln sigma", false);
@@ -113,8 +119,10 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("beta2", c.beta2, "Adam's beta2", false);
   visit("adam_epsilon", c.adam_epsilon, "Adam's epsilon", false);
   visit("ema_halflife", c.ema_halflife, "Half-life of the averaged weights in images", false);
-  visit(
-      "ema_rampup", c.ema_rampup, "Limits it to this part of the images seen; 0: no limit", false);
+  visit("ema_rampup",
+        c.ema_rampup,
+        "Limit of the half-life as a part of the images seen; 0: none",
+        false);
   visit("precision", c.precision, "Arithmetic of the network: float32, bfloat16 or float16", false);
   visit("loss_scaling", c.loss_scaling, "Factor on the loss, for float16", false);
   visit("graph", c.graph, "On one GPU: record the network's passes and replay them", true);
@@ -122,11 +130,11 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("device", c.device, "auto, cpu, cuda or cuda:K", true);
   visit("log_every", c.log_every, "Images between lines of the log; 0: a hundred in all", true);
   visit("validate_every", c.validate_every, "Images between validations; 0: ten in all", true);
-  visit("validation_images", c.validation_images, "Held-out images a validation looks at", true);
+  visit("validation_images", c.validation_images, "Held-out images in a validation", true);
   visit("save_every", c.save_every, "Images between checkpoints; 0: twenty in all", true);
   visit("keep_every",
         c.keep_every,
-        "Images between networks kept for good as network-<images>.safetensors; 0: none",
+        "Images between networks kept as network-<images>.safetensors; 0: none",
         true);
   visit("preview_every", c.preview_every, "Images between preview pictures; 0: ten in all", true);
   visit("preview_images", c.preview_images, "Images in a preview; 0: none", true);

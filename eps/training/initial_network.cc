@@ -136,7 +136,7 @@ Checkpoint initial_network(const TrainingConfig& config, const Dataset& data) {
   }
   check(!start.input.has(Channel::skip) || p.kind == Kind::anisotropic,
         config.start,
-        ": a network shown c_skip x wants preconditioning=anisotropic");
+        ": a network with the input c_skip x needs preconditioning=anisotropic");
   start.use_fp16 = config.precision == "float16";
   start.provenance = {.data = names_of_sources(config.data),
                       .images_seen = start.provenance.images_seen,

@@ -123,7 +123,7 @@ TEST(Spec, ErrorsNameTheThingItsValueAndWhatIsWanted) {
             "hadamard: height and width must be powers of 2, got 8 x 12");
   EXPECT_EQ(error_of_operator("inpaint_mask"), "inpaint_mask: file= is wanted");
   EXPECT_EQ(error_of_operator("grey:weights=luma", {1, 1, 8, 8}),
-            "grey: weights=luma wants 3 channels, the image has 1");
+            "grey: weights=luma needs 3 channels, the image has 1");
 }
 
 TEST(Task, ThePapersTasksDrawOnAnyImage) {

@@ -109,7 +109,7 @@ TEST_F(Bench, AnInterruptLeavesAReportOfAllThatIsFinished) {
       "-c '" + std::string(EPS_PROGRAM) + " " + command(out_, "--images 40") + " & while ! ls " +
           out_ + "/cells/*/row.json >/dev/null 2>&1; do sleep 0.01; done; kill -INT $!; wait $!'");
   EXPECT_EQ(stopped.status, 1) << stopped.output;
-  EXPECT_NE(stopped.output.find("interrupted; the same command goes on"), std::string::npos)
+  EXPECT_NE(stopped.output.find("interrupted; the same command resumes"), std::string::npos)
       << stopped.output;
   const json all = rows(out_);
   ASSERT_EQ(all.size(), 2u);
@@ -178,11 +178,11 @@ TEST_F(Bench, AFailedCellDoesNotStopTheOthers) {
   const Outcome outcome = bench(out_);
   EXPECT_EQ(outcome.status, 1) << outcome.output;
   const auto all = rows(out_);
-  EXPECT_NE(all[0]["error"].get<std::string>().find("wants a denoiser for the input palette"),
+  EXPECT_NE(all[0]["error"].get<std::string>().find("needs a denoiser for the input palette"),
             std::string::npos)
       << all[0];
   EXPECT_EQ(all[1]["error"], "");
-  EXPECT_NE(get_bytes(out_ + "/report.html").find("wants a denoiser"), std::string::npos);
+  EXPECT_NE(get_bytes(out_ + "/report.html").find("needs a denoiser"), std::string::npos);
 }
 
 TEST_F(Bench, LeavesTheFolderOfAnotherExperimentAlone) {
@@ -275,12 +275,12 @@ TEST_F(Bench, NetworksAreGivenByName) {
     EXPECT_NE(wrong.output.find(words), std::string::npos) << wrong.output;
     EXPECT_FALSE(fs::exists(out));
   };
-  refused(data, "no network is given; --model NAME=FILE does, for prior, eps");
-  refused("--model prior=" + prior, "names no data; --data FILE does");
+  refused(data, "no network is given; give one with --model NAME=FILE for prior, eps");
+  refused("--model prior=" + prior, "names no data; give them with --data FILE");
   refused(data + " --model prior", "wanted NAME=FILE");
   refused(data + " --model prior=" + folder_.file("none"), folder_.file("none") + ": no such file");
   refused(data + " --model prior=no-such-name", "unknown network \"no-such-name\"");
-  refused(data + " --images 9 --model prior=" + prior, "5 images, the experiment wants 9");
+  refused(data + " --images 9 --model prior=" + prior, "5 images, the experiment needs 9");
   refused(data + " --methods XPS --model prior=" + prior, "has no method with the label XPS");
 }
 

@@ -68,7 +68,7 @@ TEST_F(MetricsVerb, ConsistencyNeedsTheMeasurementAndHasChiSquareOne) {
   EXPECT_NEAR(chi2["value"], 1, 5 * std::sqrt(2.0 / (4 * 768)));
   std::filesystem::remove(json_);
   refused("--operator inpaint_random --sigma-y 0.1 --measurement " + y,
-          "is drawn at random; name the file of the one that measured");
+          "is drawn at random; name the file of the operator that made the measurement");
   refused("--operator identity", "chi2 needs all of --measurement, --operator and a --sigma-y");
   refused("--operator super_resolution:factor=2 --sigma-y 0.1 --measurement " + y,
           "the operator measures 4 x 3 x 8 x 8, got 4 x 3 x 16 x 16");

@@ -93,14 +93,14 @@ TEST_F(Run, RefusesWrongInputBeforeItWrites) {
   };
   const std::string out = "--task random_inpainting --out " + out_;
   says(run("eps", prior_, out),
-       "a network for the input prior; the method eps wants one for the input eps");
+       "a network for the input prior; the method eps needs one for the input eps");
   says(run("dps", eps_, out),
-       "a network for the input eps; the method dps wants one for the input prior");
+       "a network for the input eps; the method dps needs one for the input prior");
   says(run("dpz", prior_, out), "unknown method \"dpz\"");
-  says(run("dps:steps=3", prior_, out + " --steps 4"), "says its steps already");
+  says(run("dps:steps=3", prior_, out + " --steps 4"), "sets steps already");
   says(run("dps", prior_, "--task random_inpaintin --out " + out_), "unknown task");
   says(run("ddrm", prior_, "--task 'blur_gaussian:size=3 | inpaint_random' --out " + out_),
-       "ddrm: wants an operator whose A'A is diagonal in a fast basis");
+       "ddrm: needs an operator whose A'A is diagonal in a fast basis");
   write_npy(images_, at::full({1, 3, 8, 8}, 200.0f));
   says(run("dps", prior_, out), "images are wanted in [-1, 1], found values from 200 to 200");
   write_npy(images_, at::zeros({1, 3, 16, 16}, at::kFloat));

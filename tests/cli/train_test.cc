@@ -94,7 +94,7 @@ TEST(TrainingRun, LeavesAllThatIsPromised) {
       EPS_PROGRAM, "sample " + run + "/network.safetensors --out " + folder.file("a.png"));
   EXPECT_EQ(sampled.status, 2);
   EXPECT_NE(
-      sampled.output.find("a network for the input eps; this verb wants one for the input prior"),
+      sampled.output.find("a network for the input eps; this verb needs one for the input prior"),
       std::string::npos)
       << sampled.output;
 }
@@ -117,7 +117,7 @@ TEST(TrainingRun, TrainsBridges) {
         << table.output;
   }
   EXPECT_NE(eps_train("--out " + folder.file("none") + " --input indi")
-                .output.find("the input indi wants a task"),
+                .output.find("the input indi needs a task"),
             std::string::npos);
 }
 
@@ -164,7 +164,7 @@ TEST(TrainingRun, StopsWhenAskedAndSaysHowToGoOn) {
                                     run + state_name(32) +
                                     " ]; do sleep 0.01; done; kill -INT $pid; kill -INT $pid; "
                                     "wait $pid");
-  EXPECT_NE(outcome.output.find("go on with eps train --resume " + run), std::string::npos)
+  EXPECT_NE(outcome.output.find("resume with eps train --resume " + run), std::string::npos)
       << outcome.output;
   EXPECT_EQ(outcome.status, 130);  // of SIGINT, so that a script does not go on
 }
@@ -328,7 +328,7 @@ TEST(TrainingRun, WrongInputIsNamedAndNothingIsOverwritten) {
     EXPECT_EQ(outcome.status, 2) << arguments;
     EXPECT_NE(outcome.output.find(message), std::string::npos) << outcome.output;
   };
-  expect("--images 3", "wanted either --out RUN for a new run or --resume RUN");
+  expect("--images 3", "either --out RUN for a new run or --resume RUN is wanted");
   expect("--resume " + run, ": no training run there");
   const Outcome compared = run_program(EPS_PROGRAM, "runs " + run);
   EXPECT_EQ(compared.status, 2);
@@ -336,7 +336,7 @@ TEST(TrainingRun, WrongInputIsNamedAndNothingIsOverwritten) {
   expect("--out " + run + " --tasks box_inpaint", "unknown task \"box_inpaint\"");
   expect("--out " + run + " --tasks box_inpainting --data " + folder.file("nothing"), "nothing");
   expect("--out " + run + kTiny + "--sigma-y banana", "banana");
-  expect("--out " + run + kTiny + "--input pivot_sigma --sigma-y 0", "want sigma_y > 0");
+  expect("--out " + run + kTiny + "--input pivot_sigma --sigma-y 0", "need sigma_y > 0");
   expect("--out " + run +
              " --data synthetic:size=16,count=8 --preset tiny --preconditioning anisotropic "
              "--tasks 'blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5'",

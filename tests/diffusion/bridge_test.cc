@@ -70,7 +70,8 @@ TEST(Bridge, HasItsEndsAtTheImages) {
     // A standard deviation of 0 is the root of what rounding leaves of a variance.
     expect_close(on_bridge(*bridge, x0, x1, bridge->sigma(scalar(1)), n), x1, 1e-7);
   }
-  EXPECT_EQ(error_of([] { bridge_of(NetworkInput::eps); }), "bridge: the input eps has none");
+  EXPECT_EQ(error_of([] { bridge_of(NetworkInput::eps); }),
+            "bridge: the input eps is not a bridge");
 }
 
 // With the true x0 for an answer, the way back has the bridge's own law at every level.
@@ -169,7 +170,7 @@ TEST(BridgeMethods, GiveManySamplesOfOnePosterior) {
 TEST(BridgeMethods, WantTheirOwnNetwork) {
   const MethodTestbed bed(testbed_operators()[0]);
   EXPECT_EQ(error_of([&] { bed.run("i2sb"); }),
-            "method i2sb: wants a denoiser for the input i2sb, which this one is not");
+            "method i2sb: needs a denoiser for the input i2sb, which this one is not");
 }
 
 // For x1 = x0 + sigma_y n, a point of either bridge is x0 with noise of this standard deviation, so

@@ -196,7 +196,7 @@ TEST(Anisotropic, RefusesWhatItCannotDo) {
   const Query query = query_for(composed, 1, rng, &x0);
   const Preconditioning rule = anisotropic_rules()[0];
   EXPECT_EQ(error_of([&] { PreconditionedQuery(rule, query).input(); }),
-            "preconditioning: anisotropic wants an operator whose A'A is diagonal in a fast basis; "
+            "preconditioning: anisotropic needs an operator whose A'A is diagonal in a fast basis; "
             "this one's is not");
 }
 

@@ -220,7 +220,7 @@ TEST(Sampler, RefusesOptionsThatItsSolverDoesNotUse) {
   EXPECT_EQ(error_of([&] { check_options("heun", 0.5, 0); }),
             "--eta: the solver heun takes no fresh noise; wanted ddim_renoise or ddim_ancestral");
   EXPECT_EQ(error_of([&] { check_options("ddim_renoise", 1, 5); }),
-            "--churn: the solver ddim_renoise takes none; wanted edm_churn");
+            "--churn: the solver ddim_renoise takes no churn; wanted edm_churn");
   EXPECT_NO_THROW(check_options("ddim_renoise", 1, 0));
   EXPECT_NO_THROW(check_options("ddim_ancestral", 1, 0));
   EXPECT_NO_THROW(check_options("edm_churn", 0, 5));

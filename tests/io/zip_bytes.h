@@ -1,4 +1,4 @@
-// ZIP archives written by hand, field by field, for the tests of their reader.
+// ZIP archives composed field by field, for the tests of their reader.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace eps::zipped {
 
 using pickled::little_endian;
 
-// CRC-32 by its definition, one bit at a time.
+// Returns the CRC-32 by its definition, one bit at a time.
 inline uint32_t crc(const std::string& content) {
   uint32_t remainder = 0xffffffff;
   for (const char byte : content) {
@@ -27,7 +27,7 @@ struct File {
   std::string name;
   std::string content;
   uint16_t method = 0;
-  std::string packed = {};  // what lies in the archive; the content itself for method 0
+  std::string packed = {};  // compressed bytes; unused for method 0
   uint16_t flags = 0;
 };
 
@@ -35,7 +35,7 @@ inline std::string packed_bytes(const File& file) {
   return file.method == 0 ? file.content : file.packed;
 }
 
-// The fields that the local header and the directory share.
+// Returns the fields that the local header and the directory share.
 inline std::string common_fields(const File& file) {
   return little_endian(20, 2) + little_endian(file.flags, 2) + little_endian(file.method, 2) +
          little_endian(0, 4) + little_endian(crc(file.content), 4) +

@@ -1,4 +1,4 @@
-// Whether a method gives an image the same sample in a batch as alone.
+// Check that a method gives an image the same sample in a batch as alone.
 #pragma once
 
 #include "eps/operators/factories.h"
@@ -6,7 +6,8 @@
 
 namespace eps {
 
-// Three images, each with a mask and a noise level of its own.
+// Expects equal samples for three images, each with a mask and a noise level of its own, in one
+// batch and one by one.
 inline void expect_batch_is_its_images(const std::string& method) {
   SCOPED_TRACE(method);
   const Mixture prior = example_mixture({1, 4, 4}, 2, 3);

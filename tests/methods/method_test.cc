@@ -201,7 +201,7 @@ TEST(MethodErrors, RefuseOptionsThatWouldDoNothing) {
       std::string::npos);
   EXPECT_NE(complaint([] {
               samples_of("eps:churn=5", 0, 1);
-            }).find("churn: the solver dpmpp_2m takes none"),
+            }).find("churn: the solver dpmpp_2m takes no churn"),
             std::string::npos);
 }
 
@@ -231,7 +231,7 @@ TEST(MethodErrors, RefuseProblemsThatDoNotFitTheSamples) {
 
 TEST(MethodErrors, RefuseAPriorThatCannotAnswer) {
   const MethodTestbed bed("identity");
-  EXPECT_NE(complaint([&] { bed.run("palette"); }).find("wants a denoiser for the input palette"),
+  EXPECT_NE(complaint([&] { bed.run("palette"); }).find("needs a denoiser for the input palette"),
             std::string::npos);
 }
 

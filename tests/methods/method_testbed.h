@@ -1,5 +1,6 @@
-// A small inverse problem as matrices, to compute one step of a method by hand: a Gaussian prior,
-// whose denoiser is linear with a known Jacobian, and operators with their dense A.
+// A small inverse problem in dense matrices, with which tests compute a step of a method directly:
+// a Gaussian prior, whose denoiser is linear with a known Jacobian, and operators with their dense
+// A.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,15 +28,15 @@ struct MethodTestbed {
     I = at::eye(16, at::kDouble);
   }
 
-  // Images as rows of a matrix, (N, d), and back.
+  // Convert images to rows of a matrix, (N, d), and back.
   static Tensor rows(const Tensor& images) { return images.flatten(1); }
   Tensor images(const Tensor& flat) const { return flat.reshape(shape); }
 
-  // The denoiser's Jacobian K = C (C + s^2 I)^{-1}, and D(x) = m + K (x - m) of each row.
+  // Return the denoiser's Jacobian K = C (C + s^2 I)^{-1}, and D(x) = m + K (x - m) of each row.
   Tensor K(double s) const { return at::matmul(C, at::linalg_inv(C + s * s * I)); }
   Tensor D(const Tensor& x, double s) const { return m + at::matmul(x - m, K(s).t()); }
 
-  // E[x0 | x, y] of each row from the three precisions, without the pivot.
+  // Returns E[x0 | x, y] of each row from the three precisions, without the pivot.
   Tensor exact_mean(const Tensor& x, double s) const {
     const double measurement = 1 / (sigma_y * sigma_y);
     const Tensor prior_precision = at::linalg_inv(C);
@@ -45,7 +46,7 @@ struct MethodTestbed {
     return at::matmul(weighted, at::linalg_inv(precision));
   }
 
-  // The method's samples, and the generator that it began with after it drew the initial noise.
+  // A `Run` holds the samples of a method, its initial noise, and the generator after that noise.
   struct Run {
     Tensor x;      // (N, d)
     Tensor noise;  // (N, d), standard normal
@@ -59,7 +60,7 @@ struct MethodTestbed {
         sample_posterior(choose_method(method, task), prior, problem, shape, used);
     return {rows(samples.images), rows(noise), shadow, samples.cost};
   }
-  // Fresh noise as the method draws it, (N, d).
+  // Returns fresh noise, (N, d), in the order in which the method draws it.
   Tensor draw(Rng& rng) const { return rows(rng.normal(shape)); }
 
   Shape shape;
@@ -70,8 +71,8 @@ struct MethodTestbed {
   double sigma_y = 0.1;
 };
 
-// Operators on 4 x 4 images that between them have every kind of spectrum: a projection, a multiple
-// of one, and a blur.
+// Returns operators on 4 x 4 images that cover every kind of spectrum: a projection, a multiple of
+// a projection, and a blur.
 inline const std::vector<std::string>& testbed_operators() {
   static const std::vector<std::string> specs = {
       "inpaint_random:missing=0.5", "super_resolution:factor=2", "blur_gaussian:std=0.6,size=3"};

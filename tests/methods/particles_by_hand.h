@@ -1,24 +1,24 @@
-// Resampling and drawing of particles, image by image and number by number, for tests to compare
-// with.
+// Resampling and drawing of particles, image by image and number by number, as a reference for
+// tests.
 #pragma once
 
 #include "tests/methods/method_testbed.h"
 
 namespace eps {
 
-// x' M x for the last dimension of x.
+// Returns x' M x over the last dimension of x.
 inline Tensor quadratic(const Tensor& x, const Tensor& M) { return (at::matmul(x, M) * x).sum(-1); }
 inline Tensor identity_like(const Tensor& M) { return at::eye(M.size(0), at::kDouble); }
 
-// Particles as (M, N, d), in the order in which a method draws them.
+// Draws particles (M, N, d) in the order in which a method draws them.
 inline Tensor draw_particles(Rng& rng, int64_t images, int64_t particles, const Shape& one) {
   Shape shape{images, particles};
   shape.insert(shape.end(), one.begin(), one.end());
   return rng.normal(shape).reshape({images, particles, -1}).transpose(0, 1);
 }
 
-// What systematic resampling keeps, image by image and number by number: particle i of image n
-// becomes particle [i][n] of what was.
+// A `Kept` holds the result of systematic resampling: particle i of image n is the former
+// particle `particle[i][n]`.
 struct Kept {
   std::vector<std::vector<int64_t>> particle;
   Tensor log_weights;  // (M, N)
@@ -33,7 +33,7 @@ struct Kept {
   }
 };
 
-// The first particle at which the running sum of the weights exceeds the point.
+// Returns the first particle at which the running sum of the weights exceeds the point.
 inline int64_t particle_at(const std::vector<double>& weights, double point) {
   double sum = 0;
   for (size_t i = 0; i < weights.size(); ++i)
@@ -65,7 +65,7 @@ inline Kept resampled_by_hand(const Tensor& log_weights, Rng& rng) {
   return kept;
 }
 
-// One particle of each image by its weight, (N, d).
+// Draws one particle of each image by its weight, (N, d).
 inline Tensor drawn_by_hand(const Tensor& x, const Tensor& log_weights, Rng& rng) {
   const Tensor u = rng.uniform({x.size(1), 1});
   std::vector<Tensor> all;

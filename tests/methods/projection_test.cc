@@ -152,7 +152,7 @@ std::string error_of(const MethodTestbed& bed, const std::string& method) {
 
 TEST(Repaint, WantsAnOperatorThatKeepsOrDropsPixels) {
   const std::string wanted =
-      "repaint: wants an operator that keeps or drops pixels (inpaint_...), and ";
+      "repaint: needs an operator that keeps or drops pixels (inpaint_...), and ";
   const MethodTestbed blur("blur_gaussian:std=0.6,size=3");
   EXPECT_EQ(error_of(blur, "repaint:steps=2"), wanted + "A'A of this one is not diagonal in them");
   MethodTestbed dimmed("inpaint_random:missing=0.5");
@@ -164,7 +164,7 @@ TEST(Repaint, WantsAnOperatorThatKeepsOrDropsPixels) {
 TEST(ProjectionMethods, SayWhenTheOperatorHasNoBasis) {
   const MethodTestbed bed("blur_gaussian:std=0.6,size=3 | inpaint_random:missing=0.5");
   const std::string wanted =
-      "wants an operator whose A'A is diagonal in a fast basis; this one's is not";
+      "needs an operator whose A'A is diagonal in a fast basis; this one's is not";
   EXPECT_EQ(error_of(bed, "ddrm"), "ddrm: " + wanted);
   EXPECT_EQ(error_of(bed, "ddnm:rule=singular"), "ddnm: rule=singular " + wanted);
   EXPECT_EQ(error_of(bed, "ddnm:rule=both"), "ddnm: rule=both is none of scalar, wiener, singular");

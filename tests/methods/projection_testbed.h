@@ -1,4 +1,4 @@
-// What the tests of projecting methods share: a few noise levels, and dense inverses.
+// Noise levels, operators and dense inverses for the tests of projecting methods.
 #pragma once
 
 #include <algorithm>
@@ -7,17 +7,17 @@
 
 namespace eps {
 
-// 2, 1.025, 0.05 and 0: with sigma_y = 0.1, levels above and below the noise of y.
+// The levels 2, 1.025, 0.05 and 0 lie above and below the noise of y, sigma_y = 0.1.
 inline constexpr const char* kLevels = "steps=3,sigma_max=2,sigma_min=0.05,rho=1";
 inline const std::vector<std::pair<double, double>> kSteps = {{2, 1.025}, {1.025, 0.05}, {0.05, 0}};
 
-// A spec with these levels: "ddnm:rule=wiener", or "ddnm".
+// Returns the spec of a method, such as "ddnm:rule=wiener" or "ddnm", with these levels.
 inline std::string with_levels(const std::string& method) {
   const bool has_options = std::count(method.begin(), method.end(), ':') > 0;
   return method + (has_options ? "," : ":") + kLevels;
 }
 
-// Every kind of basis.
+// Returns an operator for every kind of basis.
 inline std::vector<std::string> operators_with_basis() {
   std::vector<std::string> specs = testbed_operators();
   for (const char* spec : {"hadamard:keep=0.5",
@@ -28,17 +28,17 @@ inline std::vector<std::string> operators_with_basis() {
   return specs;
 }
 
-// Whether the method takes the operator: repaint wants a mask.
+// Returns whether the method takes the operator; repaint needs a mask.
 inline bool applies(const std::string& method, const LinearOperator& A) {
   return method.rfind("repaint", 0) != 0 || (A.spectral() && A.spectral()->basis() == Basis::pixel);
 }
 
-// y - A x of each row.
+// Returns y - A x of each row.
 inline Tensor misfit(const MethodTestbed& bed, const Tensor& x) {
   return bed.y - at::matmul(x, bed.A.t());
 }
 
-// A'(A A' + lambda)^{-1} r of each row; A^+ r at lambda = 0.
+// Returns A'(A A' + lambda)^{-1} r of each row; A^+ r at lambda = 0.
 inline Tensor regularised_inverse(const MethodTestbed& bed, const Tensor& r, double lambda) {
   if (lambda == 0) return at::matmul(r, at::linalg_pinv(bed.A, 1e-10).t());
   const Tensor gram = at::matmul(bed.A, bed.A.t());

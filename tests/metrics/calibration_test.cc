@@ -142,7 +142,7 @@ TEST(Coverage, NeedsTheSamplesThatItsIntervalHas) {
   EXPECT_EQ(error_of([] {
               coverage(at::zeros({8, 1, 2}), at::zeros({1, 2}), 0.8);
             }),
-            "coverage: level 0.8 wants 9 samples or more, got 8");
+            "coverage: level 0.8 needs 9 samples or more, got 8");
   EXPECT_THROW(samples_for_level(1), Error);
   EXPECT_THROW(samples_for_level(0), Error);
 }

@@ -1,4 +1,4 @@
-// The whole Inception network of FID with random weights, its batch norms beside its convolutions.
+// The Inception network of FID with random weights, its batch norms separate from its convolutions.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace eps {
 
-// The network up to this block. The numbers of features stay about 1.
+// Returns the weights up to the block `last`, scaled so that features stay about 1.
 inline Safetensors random_inception(const std::string& last = "Mixed_7c") {
   Rng rng(1);
   Safetensors file;

@@ -1,4 +1,4 @@
-// Tests of the CUDA kernels: skipped without a CUDA device, or where the library has no kernels.
+// A fixture for tests of the CUDA kernels, which skips them without a CUDA device or kernels.
 #pragma once
 
 #include <ATen/Context.h>
@@ -13,7 +13,7 @@ class CudaKernelsTest : public testing::Test {
   void SetUp() override {
     if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device";
     if (!has_cuda_kernels()) GTEST_SKIP() << "the library was built without CUDA kernels";
-    // float32 convolutions and products in float32, to compare with the CPU's.
+    // Convolutions and products of float32 avoid TF32, for comparison with the CPU.
     at::globalContext().setAllowTF32CuDNN(false);
     at::globalContext().setAllowTF32CuBLAS(false);
   }

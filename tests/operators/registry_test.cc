@@ -72,7 +72,7 @@ TEST(Spectral, IsWantedByName) {
                                    rng);
   EXPECT_EQ(A->spectral(), nullptr);
   EXPECT_EQ(error_of([&] { spectral_of(*A, "ddrm:"); }),
-            "ddrm: wants an operator whose A'A is diagonal in a fast basis; this one's is not");
+            "ddrm: needs an operator whose A'A is diagonal in a fast basis; this one's is not");
 }
 
 }  // namespace

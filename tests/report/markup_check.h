@@ -1,4 +1,4 @@
-// Is text well-formed markup? Every element closed in order, attributes quoted, nothing unescaped.
+// Check of markup: elements closed in order, attributes quoted, nothing unescaped.
 #pragma once
 
 #include <regex>
@@ -7,8 +7,8 @@
 
 namespace eps::report {
 
-// Empty, or what is wrong and where. One document type is allowed at the start; a style sheet may
-// have ">".
+// Returns the first fault and its place, or an empty string for well-formed markup. One document
+// type may stand at the start; a style sheet may have ">".
 inline std::string markup_fault(const std::string& text) {
   static const std::regex tag(R"re(<(/?)([a-z0-9]+)((?: [a-zA-Z0-9-]+="[^"<]*")*)(/?)>)re",
                               std::regex::icase);
@@ -25,7 +25,7 @@ inline std::string markup_fault(const std::string& text) {
     if (text[i] != '<') continue;
     const size_t end = text.find('>', i);
     if (end == std::string::npos) return "unclosed tag" + here;
-    // Without the picture it may hold: std::regex recurses once a character.
+    // The tag is checked without an embedded picture, because std::regex recurses once a character.
     std::string piece = text.substr(i, end - i + 1);
     const size_t picture = piece.find("base64,");
     if (picture != std::string::npos) piece.erase(picture, piece.find('"', picture) - picture);

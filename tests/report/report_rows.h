@@ -21,7 +21,7 @@ inline Row row(const std::string& method, std::map<std::string, Reading> metrics
           .metrics = std::move(metrics)};
 }
 
-// Rows of one metric.
+// Returns rows of one metric.
 inline std::vector<Row> rows_of(const std::string& metric, const std::vector<double>& values) {
   std::vector<Row> rows;
   for (const double value : values) {

@@ -1,4 +1,4 @@
-// Starts the test program again as the ranks of a run on loopback, and reads how each ended.
+// Ranks of a run on loopback: each is the test program, started again.
 #pragma once
 
 #include <arpa/inet.h>
@@ -31,8 +31,8 @@ inline int free_port() {
   return ntohs(address.sin_port);
 }
 
-// Ranks of one run, each `program --rank scenario`. None outlives the test: an alarm ends a rank
-// after a minute and a half, and the kernel ends it with its parent.
+// `RankProcesses` starts the ranks of one run, each as `program --rank scenario`. No rank outlives
+// the test: an alarm ends a rank after a minute and a half, and the kernel ends it with its parent.
 class RankProcesses {
  public:
   RankProcesses(const std::string& scenario, int size) : scenario_(scenario) {
@@ -48,14 +48,14 @@ class RankProcesses {
     for (const auto& [rank, process] : processes_) end_of(process);
   }
 
-  // "NAME=value", for the ranks started from now on.
+  // Sets the environment variable "NAME=value" for ranks started later.
   void set(const std::string& variable) { variables_.push_back(variable); }
 
   void start(int rank) {
     std::vector<std::string> variables = variables_;
     variables.push_back("RANK=" + std::to_string(rank));
     variables.push_back("LOCAL_RANK=" + std::to_string(rank));
-    // NCCL takes two ranks on one GPU when it believes them on two machines.
+    // NCCL accepts two ranks on one GPU when their host ids differ.
     variables.push_back("NCCL_HOSTID=" + std::to_string(rank));
     std::vector<char*> environment;
     for (std::string& variable : variables) environment.push_back(variable.data());

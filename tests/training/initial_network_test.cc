@@ -80,7 +80,7 @@ TEST(StartingPoint, AWarmStartMakesRoomForTheLinearEstimate) {
   EXPECT_EQ(again.network.config().in_channels, 9);
   config.preconditioning = "edm";
   EXPECT_EQ(error_of([&] { initial_network(config, data); }),
-            file + ": a network shown c_skip x wants preconditioning=anisotropic");
+            file + ": a network with the input c_skip x needs preconditioning=anisotropic");
   // A further channel goes before the skip, whose weights move behind it.
   config.preconditioning = "anisotropic";
   config.input = "eps_precision";
@@ -159,7 +159,7 @@ TEST(StartingPoint, AllThatIsShownFitsFromScratchAndFromAPrior) {
   config.preconditioning = "edm";
   config.show_skip = true;
   EXPECT_EQ(error_of([&] { resolved(config); }),
-            "training: show_skip wants preconditioning=anisotropic, got edm");
+            "training: show_skip needs preconditioning=anisotropic, got edm");
 }
 
 TEST(StartingPoint, ANetworkSaysWhatItsDataAreCalledAndNotWhereTheyAre) {

@@ -226,7 +226,7 @@ TEST(Training, RefusesWhatDoesNotFit) {
     return error_of([&] { resolved(config); });
   };
   EXPECT_EQ(resolve([](auto& c) { c.tasks.clear(); }),
-            "training: the input eps wants a task, such as random_inpainting");
+            "training: the input eps needs a task, such as random_inpainting");
   EXPECT_EQ(resolve([](auto& c) { c.input = "prior"; }), "training: the input prior takes no task");
   EXPECT_EQ(resolve([](auto& c) { c.learning_rate = -1; }),
             "training: learning_rate must be at least 0, got -1");

@@ -31,7 +31,7 @@ inline Dataset synthetic(int64_t count, const std::string& options = "") {
   return read_dataset({"synthetic:size=16,count=" + std::to_string(count) + options}, {});
 }
 
-// A configuration with all that lives as long as its trainer.
+// A `Session` holds a trainer with its configuration, data and source of batches.
 struct Session {
   Session(const TrainingConfig& c, const Dataset& d)
       : config(c),

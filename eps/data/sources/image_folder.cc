@@ -23,7 +23,7 @@ void list_images(const fs::path& root, const std::string& below, std::vector<std
     const bool is_folder = entry->is_directory(looking);
     check(!looking || looking == std::errc::no_such_file_or_directory,
           entry->path().string(),
-          ": cannot look at it: ",
+          ": cannot be examined: ",
           looking.message());
     if (is_folder) {
       list_images(root, below + file + "/", names);

@@ -1,4 +1,4 @@
-// Pickles written by hand, instruction by instruction, for the tests of their readers.
+// Pickles composed instruction by instruction, for the tests of their readers.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,15 @@ inline std::string little_endian(uint64_t value, int bytes) {
   return text;
 }
 
-// Also in place of "text" + string, about which GCC 12 warns wrongly.
+// Returns the concatenated parts. It also replaces "text" + string, about which GCC 12 warns
+// wrongly.
 inline std::string joined(const Parts& parts) {
   std::string all;
   for (const std::string& part : parts) all += part;
   return all;
 }
 
-// A whole pickle of protocol 4 around the instructions that leave one value on the stack.
+// Returns a whole pickle of protocol 4 around instructions that leave one value on the stack.
 inline std::string whole(const std::string& body) { return joined({"\x80\x04", body, "."}); }
 
 inline std::string none() { return "N"; }
@@ -68,7 +69,7 @@ inline std::string call(const std::string& callable, const Parts& args) {
 inline std::string ordered_dict(const Entries& content) {
   return call(global("collections", "OrderedDict"), {}) + entries(content);
 }
-// An instance made without arguments and given its __dict__.
+// Returns an instance constructed without arguments, whose __dict__ is then set.
 inline std::string instance(const std::string& type, const std::string& attributes) {
   return type + ")\x81" + attributes + "b";
 }
@@ -77,7 +78,7 @@ inline std::string memoize(const std::string& value, uint8_t index) {
 }
 inline std::string recall(uint8_t index) { return std::string("h") + static_cast<char>(index); }
 
-// A persistent id as torch writes it for a storage.
+// Returns the persistent id that torch writes for a storage.
 inline std::string storage_id(const std::string& type, const std::string& key, int64_t elements) {
   return tuple(
              {text("storage"), global("torch", type), text(key), text("cpu"), integer(elements)}) +
@@ -100,7 +101,8 @@ std::string raw(const std::vector<Number>& values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Number));
 }
 
-// A stream of torch.save before its zip format; `storages` are keys with elements and raw data.
+// A `RawStorage` is a key with the elements and raw data of a storage. legacy() returns a stream in
+// the format of torch.save before its zip format.
 struct RawStorage {
   std::string key;
   uint64_t elements;
@@ -119,7 +121,7 @@ inline std::string legacy(const std::string& object, const std::vector<RawStorag
          whole(object) + whole(list(keys)) + data;
 }
 
-// A float32 storage inside a pickle, as NVIDIA's snapshots have them.
+// Returns a float32 storage inside a pickle, as in NVIDIA's snapshots.
 inline std::string inner_storage(const std::vector<float>& values) {
   const std::string id = storage_id("FloatStorage", "94", static_cast<int64_t>(values.size()));
   return call(global("torch.storage", "_load_from_bytes"),

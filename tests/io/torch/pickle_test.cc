@@ -229,7 +229,7 @@ TEST(Pickle, RefusesLengthsBeyondTheInput) {
     EXPECT_NE(pickle_error(bytes).find("a.pkl: "), std::string::npos);
   }
   EXPECT_EQ(pickle_error("X\xff\xff\xff\xff."),
-            "a.pkl: wants 4294967295 bytes at byte 5 but has 1");
+            "a.pkl: needs 4294967295 bytes at byte 5 but has 1");
   EXPECT_NE(pickle_error("I" + std::string(2000, '9') + "\n.").find("an integer of 2000 digits"),
             std::string::npos);
 }

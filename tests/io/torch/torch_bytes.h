@@ -1,4 +1,4 @@
-// Torch checkpoints written by hand, for the tests of their reader.
+// Torch checkpoints composed part by part, for the tests of their reader.
 #pragma once
 
 #include "eps/io/torch/torch_file.h"
@@ -8,7 +8,7 @@
 
 namespace eps::pickled {
 
-// A torch zip of the given object and storages.
+// Returns a torch zip of the given object and storages.
 inline std::string torch_zip(const std::string& object,
                              const std::vector<std::pair<std::string, std::string>>& storages) {
   std::vector<zipped::File> files = {{"archive/data.pkl", whole(object)},
@@ -22,7 +22,8 @@ inline std::string float_tensor(const std::string& key, int64_t elements) {
   return tensor(storage_id("FloatStorage", key, elements), 0, {elements}, {1});
 }
 
-// One of NVIDIA's persistent classes. The source text is written once and then recalled.
+// Returns an instance of one of NVIDIA's persistent classes. `source`
+// writes the source text or recalls an earlier one.
 inline std::string persistent(const std::string& type,
                               const std::string& source,
                               const std::string& state) {
