@@ -18,12 +18,11 @@ struct Dataset {
 };
 
 struct DatasetOptions {
-  int64_t size = 0;  // side in pixels; 0: unchanged, and then all sizes must agree
-  std::string fit =
-      "crop";            // crop: the largest centred square, resized; resize: all of it, stretched
-  int64_t channels = 0;  // 1 or 3: converted; 0: as the first image, and then all must agree
-  bool strict = false;   // an unreadable image is an error, not skipped and counted
-  int64_t limit = 0;     // only the first images, skipped images included; 0: all
+  int64_t size = 0;          // side in pixels; 0: unchanged, and then all sizes must agree
+  std::string fit = "crop";  // crop: the largest centred square, resized; resize: stretched
+  int64_t channels = 0;      // 1 or 3: converted; 0: as the first image, and then all must agree
+  bool strict = false;       // an unreadable image is an error, not skipped and counted
+  int64_t limit = 0;         // images to read from the start, skipped images included; 0: all
   std::function<void(const std::string&)> report = {};  // one line per skipped image
 };
 
