@@ -1,4 +1,4 @@
-// The basic types of the library: Tensor, Shape, Error and check().
+// The basic types and functions of the library: Tensor, Shape, Error and check().
 //
 // Images are (N, C, H, W) in [-1, 1]. A per-sample scalar is 0-dimensional, shared by the batch, or
 // (N, 1, 1, 1), and broadcasts.

@@ -8,7 +8,7 @@
 namespace eps {
 
 using Json = nlohmann::ordered_json;  // keeps the order of fields; a look-up is a linear search
-using SortedJson = nlohmann::json;    // looks up a field among very many
+using SortedJson = nlohmann::json;    // sorted, for fast look-up among very many fields
 
 // `JsonLimits` bounds the size of a value: copies and dumps of a value recurse into it, and a Json
 // of n fields takes n^2 steps to build.

@@ -1,4 +1,4 @@
-// The precompiled header of the library: libtorch's headers, and the slowest of the others.
+// The precompiled header of the library: libtorch's headers, and others that are slow to compile.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -201,7 +201,7 @@ void Spec::check_value(const Field& field) const {
   const std::string list = choices.size() == 2
                                ? "neither " + choices[0] + " nor " + choices[1]
                                : fmt::format("none of {}", fmt::join(choices, ", "));
-  // Texts of one or two letters are near to any choice.
+  // Texts of one or two letters are near to any choice, so they get no suggestion.
   const std::string near = value.size() < 3 ? "" : suggestion(value, choices);
   fail(name_, ": ", key, "=", value, " is ", list, near);
 }

@@ -41,8 +41,8 @@ ImageSource open_source(const std::string& source, const DatasetOptions& options
   if (source == "synthetic" || source.starts_with("synthetic:")) {
     return open_synthetic(source, options);
   }
-  std::error_code ignored;  // a path without a readable status is opened as a file, which throws
-                            // the reason
+  std::error_code ignored;  // without a status the path is opened as a file, which throws the
+                            // reason
   if (std::filesystem::is_directory(source, ignored)) return open_image_folder(source);
   return open_edm_zip(source);
 }

@@ -1,4 +1,4 @@
-// Permutations as the order of random keys.
+// Permutations as the sorting order of random keys.
 #include "eps/data/shuffle.h"
 
 #include <algorithm>

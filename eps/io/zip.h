@@ -17,7 +17,7 @@ struct ZipEntry {
   uint16_t method = 0;  // 0: stored; 8: deflated; others are listed but cannot be read
   bool encrypted = false;
   uint32_t crc32 = 0;
-  uint64_t size = 0;      // of the content, once decompressed
+  uint64_t size = 0;      // size of the content, once decompressed
   std::string_view data;  // as stored in the archive
 };
 

@@ -7,12 +7,10 @@ namespace eps::nets {
 
 struct UNetConfig {
   std::string model_type = "SongUNet";  // or "DhariwalUNet"
-  int64_t img_resolution = 64;          // part of the tensors' names; images of other sizes are
-                                        // allowed
+  int64_t img_resolution = 64;          // part of the tensors' names; other sizes are allowed
   int64_t img_channels = 3;
   int64_t in_channels = 3;   // the image, then in_channels - img_channels further channels
-  int64_t out_channels = 3;  // img_channels, or twice that when the network also predicts a
-                             // variance
+  int64_t out_channels = 3;  // img_channels, or twice that with a predicted variance
   int64_t label_dim = 0;     // 0: unconditional
   int64_t augment_dim = 0;   // 0: no augmentation labels
   int64_t model_channels = 128;
@@ -23,7 +21,7 @@ struct UNetConfig {
   double dropout = 0.10;
   double label_dropout = 0;
 
-  // Fields of SongUNet only.
+  // The following fields apply to SongUNet only.
   std::string embedding_type = "positional";  // or "fourier"
   int64_t channel_mult_noise = 1;
   std::string encoder_type = "standard";  // or "skip", "residual"

@@ -14,8 +14,7 @@ struct FusedNorm {
   double eps = 0;
   Tensor weight = {}, bias = {};  // (C)
   Tensor offset = {};             // (N or 1, C), added to x before the norm; or absent
-  Tensor modulation = {};         // (N or 1, 2 C), the scales and the shifts after the norm; or
-                                  // absent
+  Tensor modulation = {};         // (N or 1, 2 C), scales and shifts after the norm; or absent
   bool silu = false;
 };
 

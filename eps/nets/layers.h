@@ -26,8 +26,7 @@ Tensor map_linear(const Evaluation& net, const LinearLayer& layer, const Tensor&
 // `NormOptions` describes the operations before and after a normalisation.
 struct NormOptions {
   Tensor offset = {};      // (N or 1, C), added before the norm
-  Tensor modulation = {};  // (N or 1, 2 C): scales and shifts, h * (1 + scale) + shift after the
-                           // norm
+  Tensor modulation = {};  // (N or 1, 2 C), after the norm: h * (1 + scale) + shift
   bool silu = false;       // after the modulation
   bool dropout = false;    // last, in training; only with silu
 };

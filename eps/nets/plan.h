@@ -92,7 +92,7 @@ struct UNetPlan {
   LinearLayer map_layer0, map_layer1, map_label, map_augment;
   std::vector<Step> steps;
 
-  // The two properties in which the blocks of the two families differ.
+  // The blocks of the two families differ in these two values.
   bool adaptive_scale = false;
   double skip_scale = 1;
 

@@ -272,7 +272,7 @@ std::vector<Tensor> UNet::split(const Tensor& flat) const {
     const Tensor part = flat.slice(0, begin, begin + spec.numel());
     begin += spec.numel();
     const Shape& s = spec.shape;
-    // The tensor has the memory format in which the network keeps it.
+    // Four-dimensional tensors have the memory format of layout_on().
     const bool channels_last =
         s.size() == 4 && layout_on(flat.device()) == at::MemoryFormat::ChannelsLast;
     parts.push_back(channels_last ? part.view({s[0], s[2], s[3], s[1]}).permute({0, 3, 1, 2})

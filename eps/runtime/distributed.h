@@ -18,7 +18,8 @@ class Ranks {
   Ranks() = default;  // one rank
 
   // Waits until all ranks of the environment have met at MASTER_ADDR (127.0.0.1 when not set) and
-  // MASTER_PORT. Tensors summed later lie on `device`. The process ignores SIGPIPE from then on.
+  // MASTER_PORT. Tensors summed later must be on `device`. The process ignores SIGPIPE from then
+  // on.
   static Ranks from_environment(at::Device device,
                                 std::chrono::seconds timeout = std::chrono::seconds(50));
 

@@ -60,7 +60,7 @@ class GradientSum {
   std::vector<Tensor> parameters_, views_;
   std::vector<Bucket> buckets_;  // the last parameters first: the order of sending
   std::vector<Hook> hooks_;      // one per parameter
-  // A mutex, since backward passes on a GPU call hooks from another thread.
+  // The mutex is needed since backward passes on a GPU call hooks from another thread.
   std::mutex mutex_;
   bool armed_ = false;
   std::exception_ptr failure_;

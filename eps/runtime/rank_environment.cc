@@ -13,7 +13,7 @@ struct Launcher {
   const char *rank, *size, *local, *neighbours;
 };
 
-// The launchers in order of precedence. mpirun and torchrun inside a Slurm job inherit Slurm's
+// The launchers are in order of precedence: mpirun and torchrun inside a Slurm job inherit Slurm's
 // variables, so Slurm comes last.
 constexpr Launcher kLaunchers[] = {
     {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},

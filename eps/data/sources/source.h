@@ -7,14 +7,14 @@
 namespace eps {
 
 struct ImageSource {
-  std::string name;                      // as the user gave it
+  std::string name;                      // as given by the user
   std::vector<std::string> image_names;  // for messages
   // Returns image i as uint8 (C, H, W), from any thread. Throws an Error if the image cannot be
   // read.
   std::function<Tensor(size_t i)> read;
   Tensor labels;                         // int64 (N) or float32 (N, label_dim); undefined: none
   int64_t label_dim = 0;                 // classes, or numbers per label
-  std::vector<std::string> class_names;  // where classes have names: two sources must agree in them
+  std::vector<std::string> class_names;  // empty: no names; two sources must agree
 };
 
 ImageSource open_image_folder(const std::string& path);

@@ -108,7 +108,7 @@ Tensor draw_shapes(const Plan& plan, int64_t dominant, Dice& dice) {
     const double r = last ? dice.draw(0.2, 0.36) : dice.draw(0.05, 0.13);
     const Tensor colour = draw_colour(dice);
     const double light = dice.draw(-0.5, 0.5);
-    // The fraction of a pixel inside the shape, to first order.
+    // A pixel counts by the fraction of its area inside the shape, to first order.
     const Tensor inside =
         (0.5 - static_cast<double>(plan.size) * distance_to(shape, plane, r, dice)).clamp(0, 1);
     const Tensor shaded = colour + light * (plane.x + plane.y - 1);

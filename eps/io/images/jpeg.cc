@@ -1,4 +1,4 @@
-// The JPEG decoder: libjpeg, with limits on what a small hostile file can make it do.
+// The JPEG decoder: libjpeg, with limits on the time and memory of hostile files.
 #include <csetjmp>
 #include <cstdio>
 // jpeglib.h needs FILE, and jerror.h needs jpeglib.h.

@@ -51,8 +51,7 @@ class PngReader {
   bool read_header() {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_set_read_fn(png_, this, on_read);
-    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_image_size() has the
-                                                                  // limits
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // see check_image_size()
     // Colour profiles and texts, which may be compressed, are skipped: only the pixels matter.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(png_, info_);

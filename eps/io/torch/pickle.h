@@ -15,11 +15,11 @@
 
 namespace eps {
 
-// Limits on the size of a pickle. Every instruction takes at least one byte and makes at most two
-// values of under 100 bytes each, and a value met again through the memo is shared, so memory is
-// also bounded by a multiple of the input's size. A pickle may share and nest without bound, even
-// contain itself: code that traverses a pickle must bound its steps and stop at kMaxPickleDepth.
-// (Construction and destruction do not recurse.)
+// These constants limit the size of a pickle. Every instruction takes at least one byte and makes
+// at most two values of under 100 bytes each, and a value met again through the memo is shared, so
+// memory is also bounded by a multiple of the input's size. A pickle may share and nest without
+// bound, even contain itself: code that traverses a pickle must bound its steps and stop at
+// kMaxPickleDepth. (Construction and destruction do not recurse.)
 constexpr size_t kMaxPickleValues = size_t{1} << 22;
 constexpr size_t kMaxPickleStack = size_t{1} << 22;
 constexpr size_t kMaxPickleMemo = size_t{1} << 22;

@@ -16,12 +16,14 @@
 namespace eps {
 
 struct TorchFile {
-  // Tensors by full name. For a snapshot or another pickle with a module under `ema`, `net` or
-  // `model`: the names inside the first of these ("model.enc.64x64_conv.weight"). For any other
-  // file: the names from the top, keys and indices joined by '.' ("state_dict.conv.weight").
+  // `tensors` holds the tensors by full name. For a snapshot or another pickle with a module under
+  // `ema`, `net` or `model`: the names inside the first of these ("model.enc.64x64_conv.weight").
+  // For any other file: the names from the top, keys and indices joined by '.'
+  // ("state_dict.conv.weight").
   std::map<std::string, Tensor> tensors;
-  // A JSON object. For a module: class_name, model_type, the arguments of its constructor and its
-  // plain attributes, in one level. For a state dict: the plain data beside the tensors ("epoch").
+  // `config` is a JSON object. For a module: class_name, model_type, the arguments of its
+  // constructor and its plain attributes, in one level. For a state dict: the plain data beside the
+  // tensors ("epoch").
   std::string config;
   std::string kind;
 };

@@ -7,14 +7,14 @@
 
 namespace eps {
 
-// Limits on a traversal, since a small pickle can expand, by sharing, to a tree of any size.
+// These constants limit a traversal, since a small pickle can expand, by sharing, to a tree of any
+// size.
 constexpr size_t kMaxTorchSteps = size_t{1} << 22;
 constexpr size_t kMaxTensorName = 1000;  // characters
 // Tensors may hold this many times the bytes of the file: more than any real sharing of weights.
 constexpr uint64_t kMaxExpansion = 16;
 constexpr uint64_t kAlwaysAllowedBytes = uint64_t{1} << 16;  // allowed however small the file
-constexpr uint64_t kLeastTensorBytes = 64;                   // bytes that an empty tensor counts
-                                                             // for
+constexpr uint64_t kLeastTensorBytes = 64;                   // bytes counted for an empty tensor
 
 // Returns whether the value is an instance of one of NVIDIA's persistent classes
 // (torch_utils.persistence).

@@ -31,7 +31,7 @@ cuda::Norm kernel_norm(const FusedNorm& norm) {
           norm.silu};
 }
 
-// Returns the rows of a tensor (5, N, C).
+// Returns pointers to the five tables of a tensor (5, N, C).
 ChannelAffine affine_of(const Tensor& affine) {
   float* first = affine.data_ptr<float>();
   const int64_t size = affine.size(1) * affine.size(2);

@@ -67,12 +67,12 @@ struct PhiloxState {
 struct Dropout {
   float keep = 1;  // 1: none
   PhiloxState random;
-  // A mask with one byte for each 16 bytes of the image: bit i is set if element i was kept.
-  // Written by norm_forward unless null, read by norm_backward.
+  // `kept` is a mask with one byte for each 16 bytes of the image: bit i is set if element i was
+  // kept. norm_forward writes the mask unless null, and norm_backward reads it.
   uint8_t* kept = nullptr;
 };
 
-// The number of Philox numbers per thread by which norm_forward advances the generator.
+// norm_forward advances the generator by this many Philox numbers per thread.
 constexpr uint64_t kDropoutDraws = 4;
 
 // Returns the numbers of scratch memory that norm_forward and norm_backward need.

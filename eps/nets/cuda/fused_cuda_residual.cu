@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(512, 2) scale_and_sum(const uint4* __restrict_
                                                         float* __restrict__ sums) {
   extern __shared__ float4 shared[];
   const StridedRange range = range_of<T>(tiling, pixels);
-  // The same pixels of dy: these may be further apart than their channels need.
+  // The offsets of dy differ from those of dx: pixels of dy may be further apart than their
+  // channels need.
   const int64_t pixel = static_cast<int64_t>(blockIdx.x) * tiling.chunk + threadIdx.y;
   const int64_t from = pixel * stride + threadIdx.x;
   const int64_t jump = tiling.rows * stride;
