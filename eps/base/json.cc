@@ -1,4 +1,4 @@
-// JSON in and out.
+// JSON input and output.
 #include "eps/base/json.h"
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,8 @@
 namespace eps {
 namespace {
 
-// "[json.exception.parse_error.101] parse error at line 1, column 2: ..." from "line" on.
+// Returns the message of the error from "line" on: "[json.exception.parse_error.101] parse error at
+// line 1, column 2: ..." without its prefix.
 std::string reason_of(const std::exception& error) {
   std::string_view text = error.what();
   text.remove_prefix(std::min(text.find("] ") + 2, text.size()));
@@ -18,7 +19,7 @@ std::string reason_of(const std::exception& error) {
   return printable(text, 200);
 }
 
-// A Watch follows the parser through a text and refuses what goes beyond the limits.
+// A `Watch` follows the parser through a text and refuses values beyond the limits.
 template <class Value>
 class Watch {
  public:
@@ -46,7 +47,7 @@ class Watch {
 
   const std::string& name_;
   const JsonLimits& limits_;
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+  std::vector<std::set<std::string>> keys_;  // keys of the open objects
 };
 
 template <class Value>

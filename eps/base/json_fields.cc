@@ -1,4 +1,4 @@
-// The fields of a JSON object, read strictly.
+// A strict reader of the fields of a JSON object.
 #include "eps/base/json_fields.h"
 
 #include <cmath>
@@ -11,9 +11,10 @@
 namespace eps {
 namespace {
 
-// A number without a fraction; 1e6 is one, though JSON's parser takes it for a real number.
+// Returns a number without a fraction, or nothing; 1e6 is such a number, though the JSON parser
+// returns it as a real number.
 std::optional<int64_t> whole_number(const Json& json) {
-  constexpr double kExact = 9007199254740992;  // 2^53: a double has a unit place up to here
+  constexpr double kExact = 9007199254740992;  // 2^53: doubles hold every whole number up to here
   if (json.is_number_unsigned()) {
     const auto number = json.get<uint64_t>();
     if (number > uint64_t{std::numeric_limits<int64_t>::max()}) return {};

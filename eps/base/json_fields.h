@@ -1,4 +1,4 @@
-// The fields of a JSON object, read strictly.
+// A strict reader of the fields of a JSON object.
 //
 //   JsonFields fields(json, "c.json");
 //   fields.required("batch", config.batch);   // "c.json: batch must be a whole number, got true"
@@ -15,22 +15,24 @@ namespace eps {
 
 class JsonFields {
  public:
-  enum class Null { refused, is_nan };  // of null where a number is expected
+  enum class Null { refused, is_nan };  // treatment of null in place of a number
 
-  // Reads from `object`, which must be one and must outlive the reader. `where` begins messages.
+  // Reads from `object`, which must be a JSON object and must outlive the reader. `where` begins
+  // messages.
   JsonFields(const Json& object, std::string where, Null null = Null::refused);
   JsonFields(Json&& object, std::string where, Null null = Null::refused) = delete;
 
   const std::string& where() const { return where_; }
   bool has(const char* name) const { return object_->contains(name); }
 
-  // Reads text, true or false, a number, a whole number, or lists and objects of those. Any other
-  // struct is an object, which read_fields(JsonFields&, Value&) of its namespace or ours reads.
+  // Reads a field that must be present: text, true or false, a number, a whole number, or lists and
+  // objects of these. The function read_fields(JsonFields&, Value&), in namespace eps or in the
+  // namespace of Value, reads any other struct from an object.
   template <class Value>
   void required(const char* name, Value& value) {
     read(at(name), place(name), value);
   }
-  // Leaves the value as it is where the field is absent.
+  // Reads a field that may be absent; the value then stays unchanged.
   template <class Value>
   void optional(const char* name, Value& value) {
     if (const Json* found = find(name)) read(*found, place(name), value);
@@ -42,14 +44,15 @@ class JsonFields {
     return value;
   }
 
-  // Returns the field itself, which counts as read; find(): null where it is absent.
+  // Returns the value of a field, which then counts as read; find() returns null where the field is
+  // absent.
   const Json* find(const char* name);
   const Json& at(const char* name);
   JsonFields object(const char* name) { return {at(name), place(name), null_}; }
-  // Returns a reader for each object of a list; none where the list is absent.
+  // Returns a reader for each object of a list, or no readers where the list is absent.
   std::vector<JsonFields> list(const char* name);
 
-  // Throws an Error for a field that nobody read; `whose` ends the message.
+  // Throws an Error for a field that has not been read; `whose` ends the message.
   void finish(const std::string& whose = "") const;
 
  private:

@@ -1,4 +1,4 @@
-// Independent jobs side by side, their rows reported in order.
+// Independent jobs in parallel, with rows reported in order.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -13,8 +13,8 @@ namespace eps {
 template <class Row>
 using OnRow = std::function<void(const Row&)>;
 
-// Runs the jobs side by side, each on one thread: their tensors are too small to share out. Rows
-// are reported in the order of the jobs, each as soon as all before it are there.
+// Runs the jobs in parallel, each on one thread: their tensors are too small to divide. Reports the
+// rows in the order of the jobs, each row as soon as all rows before it exist.
 template <class Row>
 std::vector<Row> run_in_order(const std::vector<std::function<void(const OnRow<Row>&)>>& jobs,
                               const OnRow<Row>& report) {

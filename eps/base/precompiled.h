@@ -1,5 +1,4 @@
-// The headers that most of the library takes in, compiled once: libtorch's, and what costs most
-// beside them.
+// The precompiled header of the library: libtorch's headers, and others that are slow to compile.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Philox4x32-10, and Box-Muller in float64 on top of it.
+// Philox4x32-10, and the Box-Muller transform in float64.
 #include "eps/base/random.h"
 
 #include <ATen/Parallel.h>
@@ -10,13 +10,13 @@
 namespace eps {
 namespace {
 
-// 53 random bits as a number in [0, 1).
+// Returns 53 random bits as a number in [0, 1).
 double unit_interval(uint32_t high, uint32_t low) {
   const uint64_t bits = (uint64_t{high} << 32 | low) >> 11;
   return static_cast<double>(bits) * 0x1p-53;
 }
 
-// The two numbers of counter block `block`.
+// Returns the two numbers of counter block `block`.
 std::array<double, 2> pair(
     uint64_t seed, uint64_t image, uint32_t draw, uint32_t block, bool gaussian) {
   const auto word =

@@ -1,12 +1,13 @@
-// Entries that register themselves before main(), by name.
+// Registries of named entries that are filled before main().
 #pragma once
 
 #include "eps/base/core.h"
 
 namespace eps {
 
-// A `Registered` holds entries with a field `name`. Of two with one name the first is kept, and the
-// clash is an Error on use: a static initialiser that throws would end the program without a word.
+// A `Registered` holds entries with a field `name`. Of two entries with the same name the first is
+// kept, and any use of the registry then throws an Error: an exception in a static initialiser
+// would end the program without a message.
 template <class Entry>
 class Registered {
  public:
@@ -23,9 +24,9 @@ class Registered {
   }
 
  private:
-  const char* const what_;  // "operator"
+  const char* const what_;  // kind of the entries: "operator"
   std::map<std::string, Entry> entries_;
-  std::string clash_;  // the first name that was taken
+  std::string clash_;  // the first name that occurred twice
 };
 
 template <class Entry>

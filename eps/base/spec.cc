@@ -1,4 +1,4 @@
-// Text specs are parsed and checked against fields here.
+// Parsing of text specs, and checks of their values against fields.
 #include "eps/base/spec.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,8 @@
 namespace eps {
 namespace {
 
-// Returns the Levenshtein distance: insertions, deletions and substitutions that turn a into b.
+// Returns the Levenshtein distance: the number of insertions, deletions and substitutions that turn
+// a into b.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -200,7 +201,7 @@ void Spec::check_value(const Field& field) const {
   const std::string list = choices.size() == 2
                                ? "neither " + choices[0] + " nor " + choices[1]
                                : fmt::format("none of {}", fmt::join(choices, ", "));
-  // One or two letters are near to anything.
+  // Texts of one or two letters are near to any choice, so they get no suggestion.
   const std::string near = value.size() < 3 ? "" : suggestion(value, choices);
   fail(name_, ": ", key, "=", value, " is ", list, near);
 }

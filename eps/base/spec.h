@@ -11,14 +11,14 @@
 
 namespace eps {
 
-// A `Bounds` holds the interval of the allowed numbers. Its ends belong to it, but for a least
-// that is `open`.
+// A `Bounds` holds the interval of the allowed numbers. The interval is closed, except at a lower
+// end that is `open`.
 struct Bounds {
   double least = -INFINITY;
   double most = INFINITY;
   bool open = false;
 
-  bool contains(double number) const;  // no interval contains NaN or an infinity
+  bool contains(double number) const;  // false for NaN and infinities
   std::string text() const;            // "[0, 1]", "[1, inf)", "(0, inf)"
 };
 inline Bounds at_least(double least) { return {least}; }
@@ -32,8 +32,8 @@ struct Field {
   std::string value;  // the default; empty: none
   std::string help;
   Type type = Type::text;
-  Bounds bounds = {};                     // of a number
-  std::vector<std::string> choices = {};  // of a choice
+  Bounds bounds = {};                     // bounds of a number
+  std::vector<std::string> choices = {};  // allowed values of a choice
 
   static Field real(std::string name, std::string value, Bounds bounds, std::string help);
   static Field integer(std::string name, std::string value, Bounds bounds, std::string help);
@@ -60,7 +60,7 @@ class Spec {
 
   const std::string& name() const { return name_; }
 
-  // Returns this spec with this value in place of the key's own. A number keeps its last bit.
+  // Returns this spec with another value for the key. A number keeps its last bit.
   Spec with(const std::string& key, const std::string& value) const;
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, bool> = true>
   Spec with(const std::string& key, Number value) const {
@@ -70,19 +70,19 @@ class Spec {
       return with(key, std::to_string(value));
   }
 
-  // Returns this spec with defaults filled in. A key that is no field, and a value that its field
-  // does not allow, are errors.
+  // Returns this spec with defaults filled in. Throws an Error for a key that is not a field, and
+  // for a value that its field does not allow.
   Spec resolve(const std::vector<Field>& fields) const;
 
-  bool has(const std::string& key) const;  // given, or with a default
+  bool has(const std::string& key) const;  // given, or filled in from a default
   std::string text(const std::string& key) const;
   double real(const std::string& key) const;
   int64_t integer(const std::string& key) const;
   bool flag(const std::string& key) const { return integer(key) != 0; }
-  // Reads "a..b", to be drawn from, or one number.
+  // Returns the interval "a..b" to draw from, or one number as an interval.
   Range range(const std::string& key) const { return range_in(key, {}, 0); }
-  // Checks bounds that the field cannot state, since they are those of an image. A number may be a
-  // percentage of `whole`: "25%..50%".
+  // Returns the interval of the key after a check of bounds that depend on an image, which the
+  // field cannot state. A number may be a percentage of `whole`: "25%..50%".
   Range range(const std::string& key, double least, double most, double whole = 0) const {
     return range_in(key, {least, most}, whole);
   }
@@ -99,10 +99,10 @@ class Spec {
 // Returns ` (did you mean "inpaint_box"?)`, or nothing when no candidate is near.
 std::string suggestion(const std::string& name, const std::vector<std::string>& candidates);
 
-// An `UnknownName` is the Error about a name that no entry of a registry has.
+// An `UnknownName` reports a name that no entry of a registry has.
 class UnknownName : public Error {
  public:
-  // kind: of the entries, in the singular ("operator"); candidates: their names.
+  // `kind` is the kind of the entries in the singular ("operator"); `candidates` are their names.
   UnknownName(const std::string& kind,
               const std::string& name,
               const std::vector<std::string>& candidates);

@@ -1,4 +1,4 @@
-// Reading of data sets: opens the sources, joins their labels, decodes the images side by side.
+// Reading of data sets: opens the sources, joins their labels, decodes the images in parallel.
 #include "eps/data/dataset.h"
 
 #include <ATen/Parallel.h>
@@ -41,7 +41,8 @@ ImageSource open_source(const std::string& source, const DatasetOptions& options
   if (source == "synthetic" || source.starts_with("synthetic:")) {
     return open_synthetic(source, options);
   }
-  std::error_code ignored;  // what cannot be looked at is opened as a file, which says why not
+  std::error_code ignored;  // without a status the path is opened as a file, which throws the
+                            // reason
   if (std::filesystem::is_directory(source, ignored)) return open_image_folder(source);
   return open_edm_zip(source);
 }
@@ -52,7 +53,7 @@ std::string describe_labels(const ImageSource& source) {
   return "labels of " + std::to_string(source.label_dim) + " numbers";
 }
 
-// All labels one after the other, and their width.
+// Joins the labels of all sources, and sets their width.
 void join_labels(const std::vector<ImageSource>& sources, Dataset& dataset) {
   const ImageSource& first = sources.front();
   std::vector<Tensor> labels;
@@ -71,7 +72,7 @@ void join_labels(const std::vector<ImageSource>& sources, Dataset& dataset) {
   dataset.class_names = first.class_names;
 }
 
-// To the size and number of channels of the options; uint8 (C, H, W).
+// Returns the image at the size and number of channels of the options: uint8 (C, H, W).
 Tensor fit(Tensor image, const DatasetOptions& options) {
   if (options.size > 0) {
     const int64_t height = image.size(1), width = image.size(2), side = std::min(height, width);
@@ -87,7 +88,7 @@ Tensor fit(Tensor image, const DatasetOptions& options) {
   return image;
 }
 
-// Decodes the images of several sources, numbered one after the other.
+// A `Decoder` decodes the images of several sources, numbered consecutively.
 class Decoder {
  public:
   Decoder(const std::vector<ImageSource>& sources, const DatasetOptions& options)
@@ -102,7 +103,7 @@ class Decoder {
 
   size_t count() const { return count_; }
 
-  // The images that could be read, (N, C, H, W); their numbers in `kept`.
+  // Returns the readable images (N, C, H, W), and their numbers in `kept`.
   Tensor run(std::vector<int64_t>& kept) {
     const Tensor first = find_first();
     reference_ = first.sizes().vec();
@@ -122,7 +123,7 @@ class Decoder {
     return images.index_select(0, at::tensor(kept, at::kLong));
   }
 
-  // What is wrong with each image that was skipped, in order.
+  // Returns the reason for each skipped image, in order.
   std::vector<std::string> faults() const {
     std::vector<std::string> found;
     for (const auto& fault : faults_) {
@@ -132,14 +133,14 @@ class Decoder {
   }
 
  private:
-  // The source of image i, and its number there.
+  // Returns the source of image i, and the number of the image within that source.
   std::pair<const ImageSource&, size_t> locate(size_t i) const {
     const auto source =
         static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin());
     return {sources_[source], source == 0 ? i : i - ends_[source - 1]};
   }
 
-  // The image, or an undefined tensor where it cannot be read; then its fault says why.
+  // Returns the image, or an undefined tensor after recording the reason why it cannot be read.
   Tensor decode(size_t i) {
     const auto [source, number] = locate(i);
     Tensor image;
@@ -153,7 +154,7 @@ class Decoder {
     return fit(std::move(image), options_);
   }
 
-  // Its shape is what all others must have.
+  // Returns the first readable image, whose shape all other images must have.
   Tensor find_first() {
     for (; first_ < count_; ++first_) {
       if (Tensor image = decode(first_); image.defined()) return image;
@@ -177,8 +178,9 @@ class Decoder {
                   : "; ask for a size to convert them");
   }
 
-  // Of several errors the first image's is kept, whatever the order of the threads: images behind
-  // it need not be read any more, those before it are.
+  // Decodes one image into its row. Of several errors the error of the first image is kept,
+  // whatever the order of the threads: images after that one need not be read any more, images
+  // before it are.
   void decode_to(const Tensor& images, int64_t index) {
     const auto i = static_cast<size_t>(index);
     if (i > fatal_) return;
@@ -197,11 +199,11 @@ class Decoder {
 
   const std::vector<ImageSource>& sources_;
   const DatasetOptions& options_;
-  std::vector<size_t> ends_;  // of the sources, in numbers of images
+  std::vector<size_t> ends_;  // end of each source, in numbers of images
   size_t count_ = 0;
-  size_t first_ = 0;  // image that could be read
+  size_t first_ = 0;  // first readable image
   Shape reference_;
-  std::vector<std::string> faults_;  // of each image; empty: none
+  std::vector<std::string> faults_;  // fault of each image; empty: none
   std::atomic<size_t> fatal_ = std::numeric_limits<size_t>::max();
 };
 
@@ -265,7 +267,7 @@ ChannelMoments channel_moments(const Tensor& images) {
   const Tensor value = from_uint8(at::arange(256, at::kByte)).to(at::kDouble);
   ChannelMoments moments;
   for (int64_t c = 0; c < images.size(1); ++c) {
-    // How often each byte occurs says both, exactly and without a copy as floats.
+    // The histogram of the bytes gives both moments, exactly and without a copy as floats.
     const Tensor counts = at::bincount(images.select(1, c).flatten(), {}, 256).cpu();
     const Tensor weight = counts.to(at::kDouble) / images.select(1, c).numel();
     const double mean = (weight * value).sum().item<double>();

@@ -1,4 +1,4 @@
-// Permutations as the order of random keys.
+// Permutations as the sorting order of random keys.
 #include "eps/data/shuffle.h"
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 namespace eps {
 namespace {
 
-// Rng(seed, {n}) is also image n's noise: another key keeps the order independent of it.
+// Rng(seed, {n}) is also the noise of image n: another key makes the order independent of that
+// noise.
 constexpr uint64_t kKey = 0x53485546464c4521;
 // A batch may touch the end of one epoch and the beginning of the next.
 constexpr size_t kKept = 2;

@@ -1,19 +1,19 @@
-// The order in which training sees a data set: a pure function of the seed and the position.
+// The order of the images in training: a pure function of the seed and the position.
 #pragma once
 
 #include "eps/base/core.h"
 
 namespace eps {
 
-// Which image each position of an endless stream shows: epoch after epoch, each a fresh
-// permutation. A run can therefore go on from any position, and several processes can share a
+// A `Shuffle` maps the positions of an endless stream to images: epoch after epoch, each a new
+// permutation. A run can therefore resume from any position, and several processes can share a
 // stream by taking the positions in turn.
 class Shuffle {
  public:
   Shuffle(int64_t size, uint64_t seed);
 
-  // Images at the positions first, first + 1, ..., first + count - 1. Permutations are kept from
-  // one call to the next, so two threads must not share an object.
+  // Returns the images at the positions first, first + 1, ..., first + count - 1. The object keeps
+  // permutations between calls, so two threads must not share it.
   std::vector<int64_t> at(int64_t first, int64_t count) const;
 
  private:
@@ -21,7 +21,7 @@ class Shuffle {
 
   int64_t size_;
   uint64_t seed_;
-  mutable std::map<int64_t, Tensor> permutations_;  // of the last epochs asked for
+  mutable std::map<int64_t, Tensor> permutations_;  // permutations of the latest epochs
 };
 
 }  // namespace eps

@@ -1,4 +1,4 @@
-// Arrays in files of any kind: the extension chooses the format.
+// Arrays in files: the extension chooses the format.
 #include "eps/io/array.h"
 
 #include "eps/io/bytes.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kExtension = ".safetensors", kNamed = ".safetensors#";
 
-// x.safetensors#name
+// A `TensorPath` holds the parts of x.safetensors#name.
 struct TensorPath {
   std::string file, tensor;
 };

@@ -1,4 +1,4 @@
-// A cursor over bytes in memory that cannot leave them: what the binary readers share.
+// A cursor over bytes in memory that cannot pass their end, shared by the binary readers.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace eps {
 
 class ByteReader {
  public:
-  // `name` is what messages call the bytes; it must outlive the reader.
+  // `name` stands for the bytes in messages and must outlive the reader.
   ByteReader(std::string_view bytes, const std::string& name, size_t position = 0)
       : bytes_(bytes), name_(name), position_(position) {
     check(position <= bytes.size(), name, ": byte ", position, " is past its ", bytes.size());
@@ -21,7 +21,7 @@ class ByteReader {
   size_t position() const { return position_; }
   size_t remaining() const { return bytes_.size() - position_; }
 
-  // The next `count` bytes, a view into the input.
+  // Returns the next `count` bytes, a view into the input.
   std::string_view take(uint64_t count) {
     check(count <= remaining(),
           name_,
@@ -48,7 +48,7 @@ class ByteReader {
     return static_cast<Unsigned>(value);
   }
 
-  // The text up to the next newline, which is passed over.
+  // Returns the text up to the next newline, and skips the newline.
   std::string_view line() {
     const size_t length = bytes_.substr(position_).find('\n');
     check(length != std::string_view::npos, name_, ": no end of line after byte ", position_);

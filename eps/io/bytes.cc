@@ -1,4 +1,4 @@
-// Sizes checked before memory is taken, bytes to tensors.
+// Checks of sizes before allocation, and conversion of bytes to tensors.
 #include "eps/io/bytes.h"
 
 #include <fmt/format.h>

@@ -7,7 +7,7 @@ namespace eps {
 
 void ContentHash::add(std::string_view bytes) {
   constexpr Word kPrime = word(0x0000000001000000, 0x000000000000013b);
-  Word hash = hash_;  // in registers: bytes could alias a member
+  Word hash = hash_;  // a local copy stays in a register: bytes could alias a member
   for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * kPrime;
   hash_ = hash;
 }

@@ -1,14 +1,14 @@
-// A name for bytes: equal bytes have equal names, and others, but for bad luck, another.
+// A hash of bytes: equal bytes have equal hashes, and different bytes almost surely different ones.
 //
 // FNV-1a of 128 bits (Fowler, Noll and Vo): h becomes (h xor byte) (2^88 + 0x13b) mod 2^128 for
-// each byte. Chance collisions need some 2^64 files; it does not withstand someone who wants them.
+// each byte. Chance collisions need some 2^64 files; deliberate collisions are easy.
 #pragma once
 
 #include "eps/base/core.h"
 
 namespace eps {
 
-// Of bytes that come in pieces: the hash of all of them in a row.
+// A `ContentHash` hashes bytes that arrive in pieces as one sequence.
 class ContentHash {
  public:
   void add(std::string_view bytes);

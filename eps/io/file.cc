@@ -1,4 +1,4 @@
-// Whole files through the POSIX calls, which say why they failed.
+// Whole files through the POSIX calls, which report the reason of a failure.
 #include "eps/io/file.h"
 
 #include <fcntl.h>
@@ -39,16 +39,16 @@ class Descriptor {
   const int fd_;
 };
 
-// Locks the file, so that remove_temporaries() knows that its writer lives. False: a sweep was
-// faster and has unlinked it. A file system without locks has no sweeps either.
+// Locks the file, so that remove_temporaries() can tell that its writer is alive. Returns false if
+// a sweep has already unlinked the file. A file system without locks has no sweeps either.
 bool lock_temporary(int fd) {
   while (::flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
   struct stat status {};
   return ::fstat(fd, &status) != 0 || status.st_nlink > 0;
 }
 
-// The new name of a file reaches the disk with its folder. Not all file systems can do this, and
-// the file is whole either way, so a failure is none of the caller's.
+// Writes the folder, which holds the new name of a file, to the disk. Failures are ignored: not all
+// file systems support this, and the file is complete either way.
 void sync_folder(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const Descriptor folder(parent.empty() ? "." : parent);
@@ -63,7 +63,8 @@ std::string read_file(const std::string& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_with_errno(path, "read");
   check(!S_ISDIR(status.st_mode), path, ": is a directory, a file is wanted");
-  // One byte more than the size, so that one read takes all; pipes, whose size is 0, grow.
+  // The buffer is one byte larger than the file, so that one read takes all; for pipes, whose size
+  // is 0, it grows.
   std::string bytes(std::max<size_t>(static_cast<size_t>(status.st_size) + 1, 4096), '\0');
   size_t done = 0;
   while (true) {
@@ -89,7 +90,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   do {
     if (fd_ >= 0) ::close(fd_);
     temporary_ = temporary_name(path_);
-    // A crashed process with the number of this one may have left a file.
+    // A crashed process with the same process number may have left a file.
     while (::access(temporary_.c_str(), F_OK) == 0) temporary_ = temporary_name(path_);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd_ < 0) fail_with_errno(path_, "create");
@@ -118,7 +119,7 @@ void AtomicFile::close() {
 void AtomicFile::commit() {
   if (temporary_.empty()) return close();
   if (::fsync(fd_) != 0) fail_with_errno(path_, "write");
-  // Renamed while the lock is held: a sweep must not find it in between.
+  // The file is renamed while the lock is held: no sweep may find it in between.
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     fail_with_errno(path_, "rename the finished file");
   }

@@ -1,5 +1,6 @@
-// A lock between processes that share a folder. It goes with the process that holds it, however
-// that ends.
+// A lock between processes that share a folder.
+//
+// The lock ends with the process that holds it, however that process ends.
 #pragma once
 
 #include "eps/base/core.h"
@@ -9,13 +10,13 @@ namespace eps {
 class FileLock {
  public:
   enum class IfHeld { wait, give_up };
-  // Makes the file if there is none; it stays.
+  // Creates the file if it is missing; the file remains.
   FileLock(const std::string& path, IfHeld then);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
-  bool held() const { return held_; }  // false: another process holds it
+  bool held() const { return held_; }  // false: another process holds the lock
 
  private:
   int fd_ = -1;

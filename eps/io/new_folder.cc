@@ -1,4 +1,4 @@
-// A new folder that appears whole, or not at all.
+// A new folder that appears complete or not at all.
 #include "eps/io/new_folder.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ std::string without_last_slash(std::string path) {
   return path;
 }
 
-// Returns the descriptor of the folder, locked; -1 where another process holds it.
+// Returns the descriptor of the locked folder; -1 where another process holds the lock.
 int lock_folder(const std::string& path, int operation) {
   const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0 || ::flock(folder, operation) == 0) return folder;

@@ -1,15 +1,15 @@
-// A new folder that appears whole, or not at all.
+// A new folder that appears complete or not at all.
 #pragma once
 
 #include "eps/base/core.h"
 
 namespace eps {
 
-// A NewFolder collects files under a temporary name, and commit() gives them the name in one step.
-// Without commit() nothing stays; what a killed process left, the next one for the same name
-// removes. Of two at once the first to commit wins, and the other gets an Error.
+// A `NewFolder` collects files in a temporary folder, which commit() renames in one step. Without
+// commit() nothing remains; the next NewFolder of the same name removes the remains of a killed
+// process. Of two at once the first to commit wins, and the other gets an Error.
 //
-// A folder that is there already, and empty, may be a mount point, which cannot be renamed: the
+// A folder that already exists, and is empty, may be a mount point, which cannot be renamed: the
 // temporary folder is then inside it, and commit() moves the files up one by one.
 class NewFolder {
  public:
@@ -18,10 +18,10 @@ class NewFolder {
   NewFolder& operator=(const NewFolder&) = delete;
   ~NewFolder();
 
-  // Returns whether nothing is there, or a folder that is empty but for temporary ones.
+  // Returns whether the path is free: no file, or a folder that is empty but for temporary folders.
   static bool is_free(const std::string& path);
 
-  // Returns where to write the file of this name.
+  // Returns the path at which to write the file of this name.
   std::string file(const std::string& name) const { return temporary_ + "/" + name; }
   void commit();
 
@@ -31,7 +31,7 @@ class NewFolder {
   const std::string path_;
   const bool inside_;      // the temporary folder is in path_, not beside it
   std::string temporary_;  // empty: committed
-  int lock_ = -1;          // of the temporary folder, held as long as it is written to
+  int lock_ = -1;          // of the temporary folder, held while files are written
 };
 
 }  // namespace eps

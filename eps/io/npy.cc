@@ -1,4 +1,4 @@
-// numpy's .npy files: dtypes and data behind the header.
+// NumPy's .npy files: dtypes and data behind the header.
 #include "eps/io/npy.h"
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace eps {
 namespace {
 
 struct NumberType {
-  std::string_view code;  // numpy's, without the byte order
-  at::ScalarType stored;  // the bytes as they lie in the file
-  at::ScalarType read;    // what the caller gets
+  std::string_view code;  // NumPy's code, without the byte order
+  at::ScalarType stored;  // type of the bytes in the file
+  at::ScalarType read;    // type of the tensor that is returned
 };
 
 constexpr NumberType kNumberTypes[] = {
@@ -27,7 +27,7 @@ constexpr NumberType kNumberTypes[] = {
     {"i8", at::kLong, at::kLong},
     {"u1", at::kByte, at::kByte},
     {"b1", at::kBool, at::kBool},
-    // Last, so that a tensor never finds them when it is written.
+    // Types that libtorch lacks come last: the search for the type to write stops earlier.
     {"u2", at::kShort, at::kInt},
     {"u4", at::kInt, at::kLong},
     {"u8", at::kLong, at::kLong},
@@ -55,7 +55,7 @@ void swap_bytes(const Tensor& tensor) {
     std::reverse(byte, byte + item);
 }
 
-// The signed numbers in `stored` as the unsigned ones they stand for.
+// Returns the unsigned numbers that the signed numbers in `stored` represent.
 Tensor widen(const Tensor& stored, const NumberType& type, const std::string& name) {
   if (type.code == "u2") return stored.to(type.read).bitwise_and(0xffff);
   if (type.code == "u4") return stored.to(type.read).bitwise_and(int64_t{0xffffffff});
@@ -140,7 +140,7 @@ Tensor map_npy(const std::string& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   check(!error, path, ": cannot be read: ", error.message());
-  if (size == 0) return read_npy(path);  // which says what is wrong
+  if (size == 0) return read_npy(path);  // throws the reason
   const Tensor file = at::from_file(path, false, static_cast<int64_t>(size), at::kByte);
   std::string_view bytes(static_cast<const char*>(file.data_ptr()), size);
   const NpyHeader header = take_npy_header(bytes, path);

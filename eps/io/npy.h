@@ -1,4 +1,4 @@
-// numpy's .npy files: one array each.
+// NumPy's .npy files: one array each.
 //
 // Read: format 1.0, 2.0 and 3.0; C and Fortran order; either byte order; f2 f4 f8, i1 i2 i4 i8, u1,
 // b1, and u2 u4 u8 as the next wider signed type (u8 only when every value fits int64).
@@ -12,15 +12,16 @@ namespace eps {
 Tensor read_npy(const std::string& path);
 void write_npy(const std::string& path, const Tensor& tensor);
 
-// The array without reading it: its pages come from the file when they are looked at. For arrays
-// that write_npy() or NpyWriter wrote; any other is read.
+// Maps the array into memory: its pages are read from the file on access. Arrays whose bytes cannot
+// serve as a tensor (unlike those of write_npy() and NpyWriter) are read instead.
 Tensor map_npy(const std::string& path);
 
-// An array written piece by piece, in C order. The file is there, whole, after finish().
+// An `NpyWriter` writes an array piece by piece, in C order. finish() makes the complete file
+// appear.
 class NpyWriter {
  public:
   NpyWriter(const std::string& path, at::ScalarType dtype, const Shape& shape);
-  void append(const Tensor& part);  // the numbers that come next
+  void append(const Tensor& part);  // writes the next numbers
   void finish();
 
  private:
@@ -31,8 +32,8 @@ class NpyWriter {
   AtomicFile file_;
 };
 
-// The array in the bytes of a file; `name` is for messages. No memory is taken for the array before
-// its size has been compared with the bytes that are there.
+// Returns the array in the bytes of a file; `name` is for messages. The size of the array is
+// compared with the bytes before any memory is allocated.
 Tensor parse_npy(std::string_view bytes, const std::string& name);
 
 }  // namespace eps

@@ -1,4 +1,4 @@
-// A parser for the one Python dictionary that numpy writes, and its writer.
+// Parser and writer of the Python dictionary in a .npy header.
 #include "eps/io/npy_header.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+// A `DictionaryParser` reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
 class DictionaryParser {
  public:
   DictionaryParser(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -183,7 +183,7 @@ std::string format_npy_header(const NpyHeader& header) {
                                  header.descr,
                                  header.fortran_order ? "True" : "False",
                                  shape);
-  // numpy leaves room for the growing dimension to reach 21 digits in place.
+  // NumPy leaves room for the growing dimension to reach 21 digits in place.
   if (!header.shape.empty()) {
     const int64_t growing = header.fortran_order ? header.shape.back() : header.shape.front();
     text.append(21 - std::to_string(growing).size(), ' ');

@@ -11,10 +11,11 @@ struct NpyHeader {
   Shape shape;
 };
 
-// Takes the header, magic bytes and all, off the front of `bytes`; `name` is for messages.
+// Removes the header, with its magic bytes, from the front of `bytes` and returns it; `name` is for
+// messages.
 NpyHeader take_npy_header(std::string_view& bytes, const std::string& name);
 
-// Format 1.0, byte for byte what numpy writes: padded to a multiple of 64.
+// Returns the header in format 1.0, byte for byte as NumPy writes it: padded to a multiple of 64.
 std::string format_npy_header(const NpyHeader& header);
 
 }  // namespace eps

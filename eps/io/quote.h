@@ -1,4 +1,4 @@
-// Text from a file inside a message: 'conv.weight', without what would break the line.
+// Text from a file in a message: 'conv.weight', with unprintable bytes escaped.
 #pragma once
 
 #include <fmt/format.h>

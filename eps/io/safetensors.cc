@@ -1,4 +1,4 @@
-// .safetensors: 8 bytes of header length, the JSON header, the data.
+// The .safetensors format: 8 bytes of header length, the JSON header, the data.
 #include "eps/io/safetensors.h"
 
 #include <algorithm>
@@ -29,7 +29,8 @@ constexpr std::pair<std::string_view, at::ScalarType> kDtypes[] = {
     {"BOOL", at::kBool},
 };
 
-// One tensor of the header; `begin` and `end` count from the start of the data.
+// An `Entry` describes one tensor of the header; `begin` and `end` count from the start of the
+// data.
 struct Entry {
   std::string name;
   at::ScalarType dtype;
@@ -49,7 +50,7 @@ at::ScalarType parse_dtype(const json& value, const std::string& name) {
        "' is not one of F64 F32 F16 BF16 I64 I32 I16 I8 U8 BOOL");
 }
 
-// An array of whole numbers from 0 to 2^63 - 1.
+// Returns an array of whole numbers from 0 to 2^63 - 1.
 Shape parse_counts(const json& value, const char* field, const std::string& name) {
   check(value.is_array(), name, ": '", field, "' must be an array, got ", value.type_name());
   Shape counts;
@@ -101,7 +102,7 @@ Entry parse_entry(const std::string& key,
   return entry;
 }
 
-// Sorted by place, each entry must begin where the one before it ends.
+// Checks that each entry, in the order of the data, begins where the entry before it ends.
 void check_coverage(std::vector<Entry>& entries, size_t available, const std::string& name) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -148,7 +149,7 @@ std::map<std::string, std::string> parse_metadata(const json& value, const std::
   return metadata;
 }
 
-// The JSON header of a file, taken off the front of `bytes`.
+// Removes the JSON header of a file from the front of `bytes` and returns it.
 json take_header(std::string_view& bytes, const std::string& name) {
   uint64_t length = 0;
   check(bytes.size() >= sizeof(length),

@@ -1,4 +1,4 @@
-// Names of files and folders that are not finished.
+// Names of unfinished files and folders.
 #include "eps/io/temporary.h"
 
 #include <unistd.h>

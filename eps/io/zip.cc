@@ -1,4 +1,4 @@
-// Reads ZIP archives held in memory (PKWARE's APPNOTE 6.3, sections 4.3 to 4.5).
+// A reader of ZIP archives in memory (PKWARE's APPNOTE 6.3, sections 4.3 to 4.5).
 #include "eps/io/zip.h"
 
 #include <zlib.h>
@@ -26,26 +26,27 @@ constexpr size_t kLocator64Size = 20;
 constexpr size_t kDirectoryEntrySize = 46;
 constexpr uint16_t kEncrypted = 1;
 constexpr uint16_t kDeflated = 8;
-// DEFLATE spends at least one bit on every 129 bytes: a larger claim is a lie.
+// DEFLATE spends at least one bit on every 129 bytes: a larger ratio is refused.
 constexpr uint64_t kLargestRatio = 1032;
 
 struct Directory {
   uint64_t entries, size, offset;
 };
 
-// One entry of the directory, with the place of its local header.
+// A `Listed` is one entry of the directory, with the offset of its local header.
 struct Listed {
   ZipEntry entry;
   uint64_t packed_size, offset;
 };
 
-// The bytes from the start of the local header to the end of the data.
+// An `Extent` covers the bytes from the start of the local header to the end of the data.
 struct Extent {
   uint64_t begin, end;
   size_t entry;
 };
 
-// The end record is the last one whose comment reaches exactly to the end of the file.
+// Returns the offset of the end record: the last one whose comment reaches exactly to the end of
+// the file.
 size_t find_end_record(std::string_view bytes, const std::string& archive) {
   check(bytes.size() >= kEndSize, archive, ": not a ZIP archive (", bytes.size(), " bytes)");
   const size_t last = bytes.size() - kEndSize;
@@ -112,7 +113,7 @@ Directory find_directory(std::string_view bytes, const std::string& archive) {
   return directory;
 }
 
-// The zip64 extra field holds, in this order, only those values that did not fit.
+// Reads the zip64 extra field, which holds, in this order, only the values that did not fit.
 void read_extra64(std::string_view extra, Listed& listed, const std::string& archive) {
   ByteReader reader(extra, archive);
   while (reader.remaining() >= 4) {
@@ -150,8 +151,7 @@ Listed read_listed(ByteReader& directory, const std::string& archive) {
   return listed;
 }
 
-// Points the entry at its data and returns the bytes it takes. `files` ends where the directory
-// begins.
+// Sets the data of the entry and returns its extent. `files` ends where the directory begins.
 Extent locate(std::string_view files, Listed& listed, size_t index, const std::string& archive) {
   ZipEntry& entry = listed.entry;
   const std::string label = archive + ": entry " + quote(entry.name);
@@ -160,7 +160,7 @@ Extent locate(std::string_view files, Listed& listed, size_t index, const std::s
   check(header.little_endian<uint32_t>() == kLocalSignature, label, " has no local header");
   header.take(4);  // version, flags
   const auto method = header.little_endian<uint16_t>();
-  header.take(4 + 4 + 4 + 4);  // time, CRC, sizes: the directory has them, here they may be zero
+  header.take(4 + 4 + 4 + 4);  // time, CRC, sizes: possibly zero here, and read from the directory
   const auto name_length = header.little_endian<uint16_t>();
   const auto extra_length = header.little_endian<uint16_t>();
   check(header.take(name_length) == entry.name && method == entry.method,

@@ -1,8 +1,8 @@
-// Reads ZIP archives held in memory: torch checkpoints and EDM datasets are such archives.
+// A reader of ZIP archives in memory, such as torch checkpoints and EDM data sets.
 //
-// Everything the archive says about itself is checked before it is used: the directory, the local
-// headers, the sizes and that no two entries share bytes. Archives beyond 4 GB (zip64) are read.
-// Written here, and not left to libzip, because not every GPU machine carries that library.
+// The reader checks every claim of the archive before use: the directory, the local headers, the
+// sizes and that no two entries share bytes. Archives beyond 4 GB (zip64) are read. libzip would be
+// a further dependency that many GPU machines lack.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,19 @@ struct ZipEntry {
   uint16_t method = 0;  // 0: stored; 8: deflated; others are listed but cannot be read
   bool encrypted = false;
   uint32_t crc32 = 0;
-  uint64_t size = 0;      // of the content, once decompressed
-  std::string_view data;  // as it lies in the archive
+  uint64_t size = 0;      // size of the content, once decompressed
+  std::string_view data;  // as stored in the archive
 };
 
-// The entries in the order of the directory, as views of `bytes`; `archive` names it in messages.
+// Returns the entries in the order of the directory, as views of `bytes`; `archive` is for
+// messages.
 std::vector<ZipEntry> read_zip(std::string_view bytes, const std::string& archive);
 
-// The content of a stored entry without a copy, its CRC-32 verified. Another method is an error.
+// Returns the content of a stored entry without a copy, after a check of its CRC-32. Throws an
+// Error for any other method.
 std::string_view stored_content(const ZipEntry& entry, const std::string& archive);
 
-// The content of a stored or deflated entry, its size and CRC-32 verified.
+// Returns the content of a stored or deflated entry, after a check of its size and CRC-32.
 std::string entry_content(const ZipEntry& entry, const std::string& archive);
 
 }  // namespace eps

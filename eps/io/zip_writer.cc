@@ -1,4 +1,4 @@
-// Writes ZIP archives (PKWARE's APPNOTE 6.3, sections 4.3 to 4.5).
+// A writer of ZIP archives (PKWARE's APPNOTE 6.3, sections 4.3 to 4.5).
 #include "eps/io/zip_writer.h"
 
 #include <zlib.h>
@@ -23,7 +23,7 @@ void put(std::string& out, Unsigned value) {
   }
 }
 
-// The fields that the local header and the directory share, up to the length of the name.
+// Returns the fields that the local header and the directory share, up to the length of the name.
 std::string common_fields(const std::string& name, std::string_view content, uint16_t version) {
   const auto* data = reinterpret_cast<const Bytef*>(content.data());
   std::string out;
@@ -55,7 +55,7 @@ std::string directory_entry(const std::string& common, const std::string& name, 
   return out + name + extra;
 }
 
-// The zip64 record of the directory, and where that record is.
+// Returns the zip64 record of the directory, and the record that locates it.
 std::string end64(uint64_t entries, uint64_t size, uint64_t offset) {
   std::string out("PK\x06\x06", 4);
   put<uint64_t>(out, 44);  // bytes that follow in this record

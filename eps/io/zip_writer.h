@@ -1,4 +1,4 @@
-// Writes ZIP archives entry by entry: nothing is compressed, and little is held in memory.
+// A writer of ZIP archives, entry by entry, without compression and with little memory.
 //
 // The archive appears under its name only when it is complete. Entries carry no time, so the same
 // content gives the same bytes. Beyond 65,534 entries or 4 GB, zip64 records are added.
@@ -14,10 +14,11 @@ class ZipWriter {
  public:
   explicit ZipWriter(const std::string& path);
 
-  // `name` in UTF-8, with / between folders. A name twice, or 4 GB in one entry, is an error.
+  // Adds an entry. `name` is in UTF-8, with / between folders. A repeated name, or 4 GB in one
+  // entry, is an error.
   void add(const std::string& name, std::string_view content);
 
-  // The directory, and the file gets its name. Without it nothing stays.
+  // Writes the directory and gives the file its name. Without finish() nothing remains.
   void finish();
 
  private:

@@ -59,7 +59,7 @@ const std::map<std::string, UNetConfig (*)()>& presets() {
   return table;
 }
 
-// Calls visit(name, member) for every field, so that reading, writing and checking know one list.
+// Calls visit(name, member) for every field: reading, writing and checking share this list.
 template <class Config, class Visit>
 void for_each_field(Config& config, Visit&& visit) {
   visit("model_type", config.model_type);
@@ -91,8 +91,7 @@ void check_word(const char* field, const std::string& value, std::vector<std::st
   fail("network config: ", field, " must be one of ", list, "; got \"", printable(value), "\"");
 }
 
-// Bounds far beyond any network that was trained: a plan within them is small, and its numbers can
-// be counted.
+// Bounds far beyond any trained network keep a plan small and its parameter count within int64.
 constexpr int64_t kMostChannels = 1 << 14, kMostClasses = 1 << 20, kMostBlocks = 256,
                   kMostMult = 64, kMostEntries = 64;
 

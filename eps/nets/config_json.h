@@ -8,7 +8,8 @@ namespace eps::nets {
 
 // Returns an object with the fields of UNetConfig.
 Json unet_json(const UNetConfig& config);
-// Reads those fields, checks them, and refuses any other that is left (see parse_unet_config()).
+// Reads and checks the fields of UNetConfig, and refuses any other field that is left (see
+// parse_unet_config()).
 UNetConfig read_unet_config(JsonFields& fields);
 
 }  // namespace eps::nets

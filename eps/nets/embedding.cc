@@ -1,4 +1,4 @@
-// How the network is told the noise level, the class and the augmentation.
+// The embedding of the noise level, the class and the augmentation.
 #include <cmath>
 #include <numbers>
 
@@ -26,7 +26,8 @@ Tensor noise_embedding(const Evaluation& net, const Tensor& noise_labels) {
   return net.plan.config.is_song() ? at::cat({sine, cosine}, 1) : at::cat({cosine, sine}, 1);
 }
 
-// Zeros stand for "no class"; label dropout puts them in place of a class while training.
+// Returns the class labels, where zeros stand for "no class"; label dropout in training replaces
+// classes by zeros.
 Tensor class_vector(const Evaluation& net, const Tensor& labels, const Tensor& like) {
   const UNetConfig& config = net.plan.config;
   if (!labels.defined()) return at::zeros({1, config.label_dim}, like.options());

@@ -1,4 +1,4 @@
-// Convolutional classifiers as tables: how they are walked through.
+// Evaluation of convolutional classifiers that are given as tables.
 #include "eps/nets/feature_net.h"
 
 #include "eps/io/bytes.h"

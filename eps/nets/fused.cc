@@ -1,4 +1,4 @@
-// Group norm by per-channel moments, joined per group into one line per channel.
+// Group norm by moments per channel, combined per group into an affine map per channel.
 #include "eps/nets/fused.h"
 
 #include <ATen/Parallel.h>
@@ -13,9 +13,9 @@ namespace {
 using pixel_loops::Pixels;
 
 constexpr int64_t kRun = 128;      // pixels whose moments are summed in float32
-constexpr int64_t kGrain = 32768;  // numbers that are worth a thread
+constexpr int64_t kGrain = 32768;  // least number of elements for a thread
 
-// Images cut into runs of pixels, all of them numbered through.
+// `Runs` divides images into runs of pixels, numbered consecutively over all images.
 struct Runs {
   int64_t images, channels, pixels;
 
@@ -23,7 +23,7 @@ struct Runs {
   int64_t total() const { return images * per_image(); }
   int64_t grain() const { return std::max<int64_t>(1, kGrain / (kRun * channels)); }
   int64_t image(int64_t run) const { return run / per_image(); }
-  // Where the run begins in memory, and how many pixels it has.
+  // Returns the offset of the run in memory; count() returns its number of pixels.
   int64_t begin(int64_t run) const {
     return (image(run) * pixels + run % per_image() * kRun) * channels;
   }
@@ -36,32 +36,33 @@ Tensor as_float(const Tensor& tensor) {
   return tensor.defined() ? tensor.to(at::kFloat).contiguous() : tensor;
 }
 
-// Row n of a table (N or 1, width); null when absent.
+// Returns row n of a table (N or 1, width); null when absent.
 const float* row(const Tensor& table, int64_t n) {
   if (!table.defined()) return nullptr;
   return table.data_ptr<float>() + (table.size(0) == 1 ? 0 : n * table.size(1));
 }
 
 struct Moments {
-  double mean, deviation;  // the deviation is the sum of (x - mean)^2
+  double mean, deviation;  // deviation is the sum of (x - mean)^2
 };
 
-// Of channel c over all runs of one image; sums[run][2][channel] are about the pivot.
-Moments channel_moments(const Runs& runs, int64_t c, float pivot, const float* sums) {
+// Returns the moments of channel c over all runs of one image; sums[run][2][channel] are the sums
+// of x - shift and of its square.
+Moments channel_moments(const Runs& runs, int64_t c, float shift, const float* sums) {
   double sum = 0, square = 0;
   for (int64_t r = 0; r < runs.per_image(); ++r) {
     sum += sums[2 * r * runs.channels + c];
     square += sums[(2 * r + 1) * runs.channels + c];
   }
   const auto n = static_cast<double>(runs.pixels);
-  return {pivot + sum / n, square - sum * sum / n};
+  return {shift + sum / n, square - sum * sum / n};
 }
 
-// line[0][c] and line[1][c], for which the norm of image n is x * line[0] + line[1].
+// Computes slope line[0][c] and intercept line[1][c]: the norm of image n is x * line[0] + line[1].
 void find_line(const FusedNorm& norm,
                const Runs& runs,
                int64_t n,
-               const float* pivot,
+               const float* shifts,
                const float* sums,
                float* line) {
   const float* offset = row(norm.offset, n);
@@ -75,7 +76,7 @@ void find_line(const FusedNorm& norm,
     double mean = 0, deviation = 0;
     for (int64_t i = 0; i < size; ++i) {
       const int64_t c = first + i;
-      const Moments own = channel_moments(runs, c, pivot[c], sums);
+      const Moments own = channel_moments(runs, c, shifts[c], sums);
       means[static_cast<size_t>(i)] = own.mean + (offset ? offset[c] : 0);
       mean += means[static_cast<size_t>(i)] / static_cast<double>(size);
       deviation += own.deviation;
@@ -97,21 +98,21 @@ template <class Scalar>
 void normalise(const FusedNorm& norm, const Runs& runs, const Scalar* x, Scalar* y) {
   const auto loops = pixel_loops::best<Scalar>();
   const int64_t c = runs.channels;
-  std::vector<float> pivots = zeros(runs.images * c);  // the first pixel: near enough to the mean
+  std::vector<float> shifts = zeros(runs.images * c);  // the first pixel, an estimate of the mean
   for (int64_t n = 0; n < runs.images; ++n) {
-    std::copy_n(x + n * runs.pixels * c, c, pivots.data() + n * c);
+    std::copy_n(x + n * runs.pixels * c, c, shifts.data() + n * c);
   }
   std::vector<float> sums = zeros(runs.total() * 2 * c);
   at::parallel_for(0, runs.total(), runs.grain(), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const Pixels<Scalar> in{x + runs.begin(r), runs.count(r), c};
-      loops.add_moments(in, pivots.data() + runs.image(r) * c, sums.data() + r * 2 * c);
+      loops.add_moments(in, shifts.data() + runs.image(r) * c, sums.data() + r * 2 * c);
     }
   });
   std::vector<float> lines = zeros(runs.images * 2 * c);
   for (int64_t n = 0; n < runs.images; ++n) {
     const float* own = sums.data() + n * runs.per_image() * 2 * c;
-    find_line(norm, runs, n, pivots.data() + n * c, own, lines.data() + n * 2 * c);
+    find_line(norm, runs, n, shifts.data() + n * c, own, lines.data() + n * 2 * c);
   }
   const auto map = norm.silu ? loops.map_and_activate : loops.map;
   at::parallel_for(0, runs.total(), runs.grain(), [&](int64_t begin, int64_t end) {

@@ -1,4 +1,4 @@
-// The layers EDM's networks are built from, with EDM's initial values.
+// The layers of EDM's networks, with EDM's initial values.
 #include "eps/nets/layer_builder.h"
 
 #include <algorithm>

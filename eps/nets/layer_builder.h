@@ -1,11 +1,12 @@
-// Makes the layers of a U-Net's plan, and with each layer its rows in the table of tensors.
+// A builder of the layers of a U-Net's plan, and of their rows in the table of tensors.
 #pragma once
 
 #include "eps/nets/plan.h"
 
 namespace eps::nets {
 
-// Weights start as gain * bound(fans) * noise; biases the same, with a gain of their own.
+// An `Init` describes initial values: weights are gain * bound(fans) * noise; biases the same, with
+// a separate gain.
 struct Init {
   enum class Mode { xavier_uniform, kaiming_uniform, kaiming_normal } mode;
   double weight = 1;
@@ -22,7 +23,8 @@ class LayerBuilder {
     bool attention = false;
   };
 
-  // Adds to `plan`, which must outlive the builder; also sets what its blocks have in common.
+  // Adds layers to `plan`, which must outlive the builder; the constructor sets the common
+  // properties of its blocks.
   explicit LayerBuilder(UNetPlan& plan);
 
   int64_t tensor(TensorSpec spec);
@@ -36,7 +38,8 @@ class LayerBuilder {
                  Resample resample = Resample::none);
   BlockLayer block(const std::string& name, int64_t in, int64_t out, BlockOptions options);
 
-  // The starting values of ordinary layers, and of those that should do nothing at first.
+  // Returns the initial values of ordinary layers; init_zero() returns those of layers that are
+  // near zero at first.
   const Init& init() const { return init_; }
   const Init& init_zero() const { return init_zero_; }
 

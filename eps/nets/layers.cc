@@ -20,7 +20,8 @@ bool is_box(const std::vector<double>& filter) {
   return filter.size() == 2 && filter[0] == filter[1];
 }
 
-// at::conv2d leaves small images to a slower kernel that has no use for channels-last memory.
+// Returns whether to call oneDNN directly: at::conv2d sends small images to a slower kernel that
+// does not exploit channels-last memory.
 bool prefers_onednn(const Evaluation& net, const Tensor& x) {
   return !net.gradients && x.is_cpu() && x.scalar_type() == at::kFloat && at::hasMKLDNN();
 }
@@ -40,7 +41,7 @@ Tensor correlate(const Evaluation& net,
       x, weight, bias, both(stride), both(pad), both(1), /*transposed=*/false, both(0), groups);
 }
 
-// One filter for every channel of x.
+// Returns a depthwise filter: the same filter for every channel of x.
 Tensor per_channel(const Tensor& filter, const Tensor& x) {
   return filter.expand({x.size(1), 1, filter.size(2), filter.size(3)}).contiguous();
 }
@@ -56,8 +57,8 @@ Tensor upsample(const Evaluation& net, const ConvLayer& layer, const Tensor& x) 
   if (is_box(net.plan.config.resample_filter)) {
     return at::upsample_nearest2d(x, {2 * x.size(2), 2 * x.size(3)});
   }
-  // In float32 on a CPU: in libtorch 1.13 oneDNN's bfloat16 kernel ignores `transposed` for
-  // depthwise filters.
+  // On a CPU the filter runs in float32: in libtorch 1.13 oneDNN's bfloat16 kernel ignores
+  // `transposed` for depthwise filters.
   const Tensor h = is_narrow(x) && x.is_cpu() ? x.to(at::kFloat) : x;
   const Tensor filter = per_channel(net.get(layer.filter, h) * 4, h);
   const int64_t pad = (filter.size(3) - 1) / 2;
@@ -65,8 +66,9 @@ Tensor upsample(const Evaluation& net, const ConvLayer& layer, const Tensor& x) 
       .to(x.scalar_type());
 }
 
-// A network that was given further input channels answers as before, to the last bit, while their
-// weights are zero: the image's part is the sum it always was, and the rest adds exact zeros.
+// Convolves the image and the further input channels separately. While the weights of the further
+// channels are zero, the output therefore equals that of the network without them to the last bit:
+// the sum over the image is the same, and the rest adds exact zeros.
 Tensor convolve_split(const Evaluation& net,
                       const ConvLayer& layer,
                       const Tensor& x,
@@ -83,8 +85,8 @@ Tensor convolve_split(const Evaluation& net,
          correlate(net, part(x, image, all), part(weight, image, all), {}, pad);
 }
 
-// An image and what is still to be added to each of its channels, (C) or nothing: on CUDA a
-// convolution leaves its bias to the next kernel, which spares a pass over the image.
+// A `Biased` holds an image and a bias (C), possibly undefined, that is not yet added: on CUDA a
+// convolution leaves its bias to the next kernel, which saves a pass over the image.
 struct Biased {
   Tensor image;
   Tensor bias = {};
@@ -95,7 +97,7 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return a + b;
 }
 
-// (h + x) * skip_scale; h is a convolution's answer, so it may be overwritten.
+// Returns (h + x) * skip_scale; h is the output of a convolution, so it may be overwritten.
 Tensor add_residual(const Evaluation& net, const Biased& h, const Biased& x) {
   if (can_fuse_on_cuda(h.image) && can_fuse_on_cuda(x.image)) {
     return cuda_residual(h.image, x.image, sum_of(h.bias, x.bias), net.plan.skip_scale);
@@ -112,7 +114,7 @@ Tensor add_residual(const Evaluation& net, const Biased& h, const Biased& x) {
   return sum;
 }
 
-// The probability with which dropout keeps a number.
+// Returns the probability with which dropout keeps an element.
 double kept_share(const Evaluation& net) {
   return net.training.defined() ? 1 - net.plan.config.dropout : 1;
 }
@@ -121,7 +123,7 @@ Tensor drop(const Tensor& h, double keep, const at::Generator& generator) {
   return h * at::empty_like(h).bernoulli_(keep, generator).div_(keep);
 }
 
-// softmax(q k' / sqrt(d)) v over the last two dimensions, the softmax in float32.
+// Returns softmax(q k' / sqrt(d)) v over the last two dimensions, with the softmax in float32.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
 #if TORCH_VERSION_MAJOR >= 2
   return at::scaled_dot_product_attention(q, k, v);
@@ -145,7 +147,8 @@ Tensor convolve_with(const Evaluation& net,
     const Tensor h = convolve_split(net, layer, x, weight, {}, pad + filter_pad);
     return correlate(net, h, per_channel(filter, h), bias, 0, 2, h.size(1));
   }
-  // Repeating pixels and a 1 x 1 convolution may change places; the smaller image is the cheaper.
+  // Repeating pixels and a 1 x 1 convolution commute; the convolution of the smaller image is
+  // cheaper.
   const bool repeats = layer.resample == Resample::up && is_box(net.plan.config.resample_filter);
   if (repeats && layer.kernel == 1 && x.is_cuda()) {
     return upsample(net, layer, correlate(net, x, weight, bias, 0));
@@ -156,13 +159,13 @@ Tensor convolve_with(const Evaluation& net,
   return layer.kernel > 0 ? convolve_split(net, layer, h, weight, bias, pad) : h;
 }
 
-// The convolution, its bias left to the next kernel where that can be.
+// Returns the convolution, with its bias left to the next kernel where possible.
 Biased convolve_biased(const Evaluation& net, const ConvLayer& layer, const Tensor& x) {
   if (!can_fuse_on_cuda(x)) return {convolve(net, layer, x)};
   return {convolve_with(net, layer, x, {}), net.get(layer.bias)};
 }
 
-// The norm by ATen, without dropout.
+// Normalises with ATen, without dropout.
 Tensor plain_norm(const Evaluation& net,
                   const NormLayer& layer,
                   const Tensor& x,
@@ -171,7 +174,7 @@ Tensor plain_norm(const Evaluation& net,
     return table.to(x.scalar_type()).unsqueeze(2).unsqueeze(3);
   };
   Tensor h = options.offset.defined() ? x + per_image(options.offset) : x;
-  // Statistics in float32: CUDA's kernel keeps them so by itself, the CPU's must be asked.
+  // Statistics are in float32: CUDA's kernel does so by itself, the CPU's needs float32 input.
   if (is_narrow(x) && x.is_cpu()) h = h.to(at::kFloat);
   h = at::group_norm(h, layer.groups, net.get(layer.weight, h), net.get(layer.bias, h), layer.eps)
           .to(x.scalar_type());
@@ -182,9 +185,9 @@ Tensor plain_norm(const Evaluation& net,
   return options.silu ? at::silu(h) : h;
 }
 
-// Attention on channels-last pixels on CUDA, where an image is a matrix with a row for each pixel
-// and its 1 x 1 convolutions are products of matrices. Fused attention takes no strided vectors:
-// the rows of the weight are put in the order that leaves q, k and v of each head in one piece.
+// Computes attention on channels-last pixels on CUDA, where an image is a matrix with a row for
+// each pixel and its 1 x 1 convolutions are matrix products. Fused attention requires contiguous
+// vectors: the rows of the weight are permuted so that q, k and v of each head are contiguous.
 Tensor attend_on_rows(const Evaluation& net, const AttentionLayer& layer, const Tensor& x) {
   const int64_t n = x.size(0), c = x.size(1), height = x.size(2), width = x.size(3);
   const int64_t heads = layer.heads, rows = height * width;
@@ -255,7 +258,7 @@ Tensor attend(const Evaluation& net, const AttentionLayer& layer, const Tensor& 
   const int64_t heads = layer.heads;
   const Tensor mixed = convolve(net, layer.qkv, group_normalise(net, layer.norm2, x));
   // Output channel ((head * (C / heads) + c) * 3 + j) holds q, k, v for j = 0, 1, 2. Where channels
-  // come first, one copy brings each of them together: fused attention takes no strided vectors.
+  // come first, one copy makes each of q, k and v contiguous, as fused attention requires.
   const bool channels_first = mixed.is_contiguous();
   const Tensor qkv = channels_first ? mixed.reshape({n, heads, c / heads, 3, height * width})
                                           .permute({3, 0, 1, 4, 2})

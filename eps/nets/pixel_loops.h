@@ -1,7 +1,8 @@
-// The inner loops over channels-last pixels, compiled for the vectors of the machine at hand.
+// The inner loops over channels-last pixels, compiled for the vector instructions of the machine.
 //
-// They are plain C++ that the compiler vectorises. The library is built for any x86-64, so there
-// each loop is compiled a second time for AVX2, and the better one is chosen at run time.
+// The loops are plain C++ that the compiler vectorises. The library is built for any x86-64
+// machine, so each loop is compiled a second time for AVX2 there, and the better version is chosen
+// at run time.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ inline bool wide_vectors() {
 inline bool wide_vectors() { return false; }
 #endif
 
-// e^x for x in [-87, 87], to a relative 2e-7: 2^n e^r with |r| <= ln(2) / 2.
+// Returns e^x for x in [-87, 87], to a relative 2e-7: 2^n e^r with |r| <= ln(2) / 2.
 EPS_INLINED float fast_exp(float x) {
   const float shifted = x * 1.44269504f + 12582912.0f;  // 1.5 2^23 leaves n in the low bits
   const float n = shifted - 12582912.0f;
@@ -38,8 +39,8 @@ EPS_INLINED float fast_exp(float x) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(p) + exponent);
 }
 
-// x / (1 + e^-x). |x| is bounded by 87 as an integer, without a branch: the loops that call this
-// would not be vectorised with one.
+// Returns x / (1 + e^-x). |x| is bounded by 87 as an integer, without a branch, which would prevent
+// the vectorisation of the calling loops.
 EPS_INLINED float silu(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const auto magnitude = static_cast<int32_t>(bits & 0x7fffffffu);
@@ -48,25 +49,25 @@ EPS_INLINED float silu(float x) {
   return x / (1.0f + fast_exp(std::bit_cast<float>(static_cast<uint32_t>(bounded) | negated)));
 }
 
-// `count` pixels of `channels` numbers each, one behind the other.
+// A `Pixels` holds `count` contiguous pixels of `channels` numbers each.
 template <class Scalar>
 struct Pixels {
   const Scalar* x;
   int64_t count, channels;
 };
 
-// Adds, per channel, x - pivot and its square over `rows` pixels; several at a time, since that
-// spares the sums trips to memory.
+// Adds, per channel, x - shift and its square over `rows` pixels; several pixels at a time save
+// loads and stores of the sums.
 template <int64_t rows, class Scalar>
 EPS_INLINED void add_rows(const Scalar* __restrict x,
-                          const float* __restrict pivot,
+                          const float* __restrict shift,
                           int64_t channels,
                           float* __restrict sum,
                           float* __restrict square) {
   for (int64_t c = 0; c < channels; ++c) {
     float s = 0, q = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      const float d = static_cast<float>(x[r * channels + c]) - pivot[c];
+      const float d = static_cast<float>(x[r * channels + c]) - shift[c];
       s += d;
       q += d * d;
     }
@@ -75,16 +76,16 @@ EPS_INLINED void add_rows(const Scalar* __restrict x,
   }
 }
 
-// Adds to sums[0][c] all x - pivot, and to sums[1][c] their squares.
+// Adds all x - shift to sums[0][c], and their squares to sums[1][c].
 template <class Scalar>
-EPS_INLINED void add_moments(Pixels<Scalar> in, const float* pivot, float* sums) {
+EPS_INLINED void add_moments(Pixels<Scalar> in, const float* shift, float* sums) {
   const int64_t c = in.channels;
   int64_t p = 0;
-  for (; p + 8 <= in.count; p += 8) add_rows<8>(in.x + p * c, pivot, c, sums, sums + c);
-  for (; p < in.count; ++p) add_rows<1>(in.x + p * c, pivot, c, sums, sums + c);
+  for (; p + 8 <= in.count; p += 8) add_rows<8>(in.x + p * c, shift, c, sums, sums + c);
+  for (; p < in.count; ++p) add_rows<1>(in.x + p * c, shift, c, sums, sums + c);
 }
 
-// y = act(x * line[0][c] + line[1][c]).
+// Computes y = act(x * line[0][c] + line[1][c]).
 template <bool activate, class Scalar>
 EPS_INLINED void map_pixels(Pixels<Scalar> in, const float* line, Scalar* out) {
   const float* __restrict slope = line;
@@ -99,7 +100,7 @@ EPS_INLINED void map_pixels(Pixels<Scalar> in, const float* line, Scalar* out) {
   }
 }
 
-// h = (h + x) * scale.
+// Computes h = (h + x) * scale.
 template <class Scalar>
 EPS_INLINED void add_scaled(Pixels<Scalar> in, float scale, Scalar* out) {
   const Scalar* __restrict x = in.x;
@@ -111,7 +112,7 @@ EPS_INLINED void add_scaled(Pixels<Scalar> in, float scale, Scalar* out) {
 
 template <class Scalar>
 struct Loops {
-  void (*add_moments)(Pixels<Scalar>, const float* pivot, float* sums);
+  void (*add_moments)(Pixels<Scalar>, const float* shift, float* sums);
   void (*map)(Pixels<Scalar>, const float* line, Scalar* out);
   void (*map_and_activate)(Pixels<Scalar>, const float* line, Scalar* out);
   void (*add_scaled)(Pixels<Scalar>, float scale, Scalar* out);
@@ -120,7 +121,7 @@ struct Loops {
 template <class Scalar>
 Loops<Scalar> any_machine() {
   using P = Pixels<Scalar>;
-  return {[](P in, const float* pivot, float* sums) { add_moments(in, pivot, sums); },
+  return {[](P in, const float* shift, float* sums) { add_moments(in, shift, sums); },
           [](P in, const float* line, Scalar* out) { map_pixels<false>(in, line, out); },
           [](P in, const float* line, Scalar* out) { map_pixels<true>(in, line, out); },
           [](P in, float scale, Scalar* out) { add_scaled(in, scale, out); }};
@@ -129,7 +130,7 @@ Loops<Scalar> any_machine() {
 template <class Scalar>
 Loops<Scalar> wide_machine() {
   using P = Pixels<Scalar>;
-  return {[](P in, const float* pivot, float* sums) EPS_WIDE { add_moments(in, pivot, sums); },
+  return {[](P in, const float* shift, float* sums) EPS_WIDE { add_moments(in, shift, sums); },
           [](P in, const float* line, Scalar* out) EPS_WIDE { map_pixels<false>(in, line, out); },
           [](P in, const float* line, Scalar* out) EPS_WIDE { map_pixels<true>(in, line, out); },
           [](P in, float scale, Scalar* out) EPS_WIDE { add_scaled(in, scale, out); }};

@@ -1,4 +1,4 @@
-// Lays out DDPM++, NCSN++ (SongUNet) and ADM (DhariwalUNet) layer by layer.
+// The layout of DDPM++, NCSN++ (SongUNet) and ADM (DhariwalUNet), layer by layer.
 #include "eps/nets/plan.h"
 
 #include <algorithm>
@@ -51,9 +51,9 @@ class Layout {
   const UNetConfig& config_;
   const bool song_;
   LayerBuilder make_;
-  int64_t channels_ = 0;      // of the state x, where the layout has got to
-  int64_t aux_channels_ = 0;  // of the side image
-  bool aux_is_input_ = true;  // is it still the (downsampled) input?
+  int64_t channels_ = 0;      // channels of the state x at the current step of the layout
+  int64_t aux_channels_ = 0;  // channels of the side image
+  bool aux_is_input_ = true;  // whether the side image is still the (downsampled) input
   std::vector<int64_t> skips_;
 };
 

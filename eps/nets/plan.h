@@ -1,7 +1,7 @@
-// The U-Net's layers as data: which tensors there are, how they start, and in what order they act.
+// The layers of the U-Net as data: their tensors, initial values and order.
 //
-// A plan holds no numbers. Its layers name their tensors by index into one table, so the same plan
-// counts parameters without allocating any, and runs on any weights: trained, averaged, rounded.
+// A plan holds no numbers. Its layers refer to tensors by index into one table, so the same plan
+// counts parameters without allocation, and runs on any weights: trained, averaged, rounded.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace eps::nets {
 
-// One row of the table of tensors. Initial values: `scale` itself, scale * U(-1, 1), scale * N(0,
-// 1), or the normalised outer product of the resampling filter.
+// A `TensorSpec` is one row of the table of tensors. Initial values: `scale` itself, scale * U(-1,
+// 1), scale * N(0, 1), or the normalised outer product of the resampling filter.
 struct TensorSpec {
   enum class Fill { constant, uniform, normal, filter };
   enum class Role { spatial, embedding };  // acts on images, or on the vector of the noise level
@@ -41,13 +41,13 @@ struct NormLayer {
 
 enum class Resample { none, up, down };
 
-// Resampling by a factor of 2, then a convolution with k x k taps; k = 0: resampling only.
+// A `ConvLayer` resamples by a factor of 2, then convolves with k x k taps; k = 0: resampling only.
 struct ConvLayer {
   int64_t weight = kAbsent, bias = kAbsent, filter = kAbsent;
   int64_t kernel = 0;
   Resample resample = Resample::none;
   bool fused = false;        // convolve first, on the fine grid, then filter without padding
-  int64_t image_inputs = 0;  // > 0: the first so many inputs are the image; see widen_input()
+  int64_t image_inputs = 0;  // > 0: number of leading inputs that are the image; see widen_input()
 };
 
 struct AttentionLayer {
@@ -64,7 +64,7 @@ struct BlockLayer {
   std::optional<AttentionLayer> attention;
 };
 
-// What the network does next with its state x, its stack of skips and its side image aux.
+// A `Step` is one operation on the state x, the stack of skips and the side image aux.
 struct Step {
   enum class Kind {
     conv,          // x = conv(x), pushed
@@ -88,11 +88,11 @@ struct UNetPlan {
 
   UNetConfig config;
   std::vector<TensorSpec> tensors;  // EDM's names, without the `model.` of its preconditioner
-  int64_t frequencies = kAbsent;    // of the Fourier embedding
+  int64_t frequencies = kAbsent;    // tensor of the Fourier embedding
   LinearLayer map_layer0, map_layer1, map_label, map_augment;
   std::vector<Step> steps;
 
-  // What the two families do differently inside a block.
+  // The blocks of the two families differ in these two values.
   bool adaptive_scale = false;
   double skip_scale = 1;
 

@@ -1,4 +1,4 @@
-// The U-Net's numbers, and the walk through its plan.
+// The tensors of the U-Net, and the evaluation of its plan.
 #include "eps/nets/unet.h"
 
 #include <c10/core/GradMode.h>
@@ -64,8 +64,7 @@ void check_tensors(const UNetPlan& plan, const std::map<std::string, Tensor>& te
   }
 }
 
-// How images and the weights that meet them lie in memory: what each device's convolutions and
-// norms are fastest with.
+// Returns the fastest memory format of images and convolution weights on the device.
 at::MemoryFormat layout_on(at::Device device) {
   const bool channels_first = device.is_cuda() && !has_cuda_kernels();
   return channels_first ? at::MemoryFormat::Contiguous : at::MemoryFormat::ChannelsLast;
@@ -273,7 +272,7 @@ std::vector<Tensor> UNet::split(const Tensor& flat) const {
     const Tensor part = flat.slice(0, begin, begin + spec.numel());
     begin += spec.numel();
     const Shape& s = spec.shape;
-    // In the order in which the network keeps such a tensor in memory.
+    // Four-dimensional tensors have the memory format of layout_on().
     const bool channels_last =
         s.size() == 4 && layout_on(flat.device()) == at::MemoryFormat::ChannelsLast;
     parts.push_back(channels_last ? part.view({s[0], s[2], s[3], s[1]}).permute({0, 3, 1, 2})
@@ -301,7 +300,7 @@ UNet widen_input(const UNet& narrow, int64_t extra) {
 
 UNet with_inputs(const UNet& network, const std::vector<int64_t>& from) {
   UNetConfig config = network.config();
-  // Tensors that would be wider for one more input are those that take the input.
+  // The tensors whose shape grows with one more input are those that act on the input.
   ++config.in_channels;
   const UNetPlan wider(config);
   config.in_channels = static_cast<int64_t>(from.size());

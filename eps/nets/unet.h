@@ -16,47 +16,49 @@ struct NamedTensor {
 
 class UNet {
  public:
-  // All tensors as allocated: call initialise() or load() next. A copy shares the tensors.
+  // Allocates all tensors without initial values: call initialise() or load() next. A copy shares
+  // the tensors.
   explicit UNet(const UNetConfig& config);
-  // Holds copies of these tensors, which load() would take. A configuration that describes others
-  // is refused before memory is taken for it.
+  // Copies these tensors, as load() does. Refuses a configuration that does not match the tensors
+  // before any memory is allocated.
   UNet(const UNetConfig& config, const std::map<std::string, Tensor>& tensors);
-  // With tensors of its own, which require no gradients.
+  // Returns a network with its own tensors, which require no gradients.
   UNet clone() const;
 
-  // F(x; noise, class, augmentation), in the type of x. x (N, in_channels, H, W), H and W multiples
-  // of 2^(levels - 1); noise_labels (N) or (1). Class labels (N, label_dim), absent: zeros; augment
-  // labels (N, augment_dim), absent: their term is left out. With a generator the network is in
-  // training mode and draws its dropout from it.
+  // Returns F(x; noise, class, augmentation) in the type of x. x (N, in_channels, H, W), H and W
+  // multiples of 2^(levels - 1); noise_labels (N) or (1). Class labels (N, label_dim), absent:
+  // zeros; augment labels (N, augment_dim), absent: their term is left out. With a generator the
+  // network is in training mode and draws its dropout from it.
   Tensor forward(const Tensor& x,
                  const Tensor& noise_labels,
                  const Tensor& class_labels = {},
                  const Tensor& augment_labels = {},
                  const at::Generator& training = {}) const;
 
-  // EDM's initialisation.
+  // Draws EDM's initial values.
   void initialise(Rng& rng);
-  // Copies the numbers in. Unknown names, missing names and wrong shapes are Errors that name them.
+  // Copies the tensors into the network. Unknown names, missing names and wrong shapes are Errors
+  // that name them.
   void load(const std::map<std::string, Tensor>& tensors);
 
-  // The live tensors, in the order of the layers; EDM's names without `model.`.
+  // Returns the tensors themselves, in the order of the layers; EDM's names without `model.`.
   std::vector<NamedTensor> parameters() const { return select(false); }
   std::vector<NamedTensor> buffers() const { return select(true); }
   void requires_grad(bool on);
 
-  // Moves the network. Images go through it in `dtype`; the small network that embeds the noise
-  // level stays in float32 unless dtype is float64. A CPU keeps float16 weights but computes in
-  // float32, for want of half-precision arithmetic.
+  // Moves the network to the device. Images pass through the network in `dtype`; the small network
+  // that embeds the noise level stays in float32 unless dtype is float64. A CPU keeps float16
+  // weights but computes in float32, since it lacks half-precision arithmetic.
   void to(at::Device device, at::ScalarType dtype);
-  // Moves the parameters, which must be of one type, into one tensor, in their order, each a view
-  // of it from then on; and returns it. Optimisers, averages and sums over processes then are a few
-  // operations on one tensor instead of a few for each.
+  // Moves the parameters, which must be of one type, into one tensor, in their order, and returns
+  // it; each parameter is then a view of that tensor. Optimisers, averages and sums over processes
+  // then need a few operations on one tensor instead of a few for each parameter.
   Tensor flatten();
-  // The parts of a tensor like flatten()'s that belong to the parameters, in their shapes.
+  // Returns the parts of a tensor like flatten()'s that belong to the parameters, in their shapes.
   std::vector<Tensor> split(const Tensor& flat) const;
 
-  // Images go through it in `dtype` while its tensors stay as they are: each is rounded as it is
-  // used, and gradients reach it unrounded. For training in mixed precision.
+  // Makes images pass through the network in `dtype` without a change to the tensors: each tensor
+  // is rounded when used, and its gradient is not rounded. For training in mixed precision.
   void compute_in(at::ScalarType dtype) { dtype_ = dtype; }
 
   const UNetConfig& config() const { return plan_->config; }
@@ -80,12 +82,12 @@ class UNet {
   at::ScalarType dtype_ = at::kFloat;
 };
 
-// The same network with `extra` further input channels whose weights are zero: whatever finite
-// numbers those channels hold, the answer is the narrow network's to the last bit.
+// Returns the same network with `extra` further input channels whose weights are zero: for all
+// finite values of these channels, the output equals the narrow network's to the last bit.
 UNet widen_input(const UNet& narrow, int64_t extra);
 
-// The same network with other input channels: the k-th has the weights of the old channel from[k],
-// or zeros where from[k] < 0.
+// Returns the same network with other input channels: channel k has the weights of the old channel
+// from[k], or zeros where from[k] < 0.
 UNet with_inputs(const UNet& network, const std::vector<int64_t>& from);
 
 }  // namespace eps::nets

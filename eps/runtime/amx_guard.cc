@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kTileLeaf = 0x1D;
 
-// The initialiser runs when the library is loaded, before anyone can compute.
+// The initialiser runs when the library is loaded, before any computation.
 [[maybe_unused]] const bool guarded = [] {
   limit_instruction_set(
       cpuid_tiles(),

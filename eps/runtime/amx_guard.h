@@ -12,27 +12,27 @@
 
 namespace eps {
 
-// CpuidTiles holds the values of CPUID that concern AMX.
+// A `CpuidTiles` holds the values of CPUID that concern AMX.
 struct CpuidTiles {
   bool announced = false;     // AMX-TILE: leaf 7, subleaf 0, EDX bit 24
   uint32_t highest_leaf = 0;  // the highest basic leaf: leaf 0, EAX
   uint32_t palettes = 0;      // the highest palette: leaf 0x1D, subleaf 0, EAX
 };
 
-// Returns the values of this CPU; none of them is set where the architecture is not x86.
+// Returns the values of this CPU; all are zero on other architectures than x86.
 CpuidTiles cpuid_tiles();
 
 // Returns whether the CPU announces tiles without a palette to configure them with.
 bool has_unsound_tiles(const CpuidTiles& cpu);
 
-// Environment gives access to the variables of a process.
+// An `Environment` gives access to the variables of a process.
 struct Environment {
   std::function<bool(const char* name)> has;
   std::function<void(const char* name, const char* value)> set;
 };
 
-// Limits oneDNN to AVX512_CORE_BF16 on a CPU with unsound tiles. A limit that the user has set
-// under either name stays the only one.
+// Limits oneDNN to AVX512_CORE_BF16 on a CPU with unsound tiles, unless the user has set a limit
+// under either name.
 void limit_instruction_set(const CpuidTiles& cpu, const Environment& environment);
 
 }  // namespace eps

@@ -1,4 +1,4 @@
-// Which devices there are.
+// The choice and preparation of a device.
 #include "eps/runtime/device.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>

@@ -17,7 +17,7 @@ DeviceGraph::DeviceGraph(const std::function<void()>& work)
     : recording_(std::make_unique<Recording>()) {
   constexpr int kWarmUp = 3;
   const auto current = c10::cuda::getCurrentCUDAStream();
-  // CUDA records no default stream.
+  // CUDA cannot record the default stream.
   const auto side = c10::cuda::getStreamFromPool();
   current.synchronize();
   {

@@ -1,4 +1,5 @@
-// Work for a GPU that is recorded once and replayed from then on: one launch instead of thousands.
+// CUDA graphs: work for a GPU, recorded once and then replayed with one launch instead of
+// thousands.
 #pragma once
 
 #include "eps/base/core.h"
@@ -7,12 +8,13 @@ namespace eps {
 
 class DeviceGraph {
  public:
-  // Whether this library can record on the device: it was built with CUDA kernels, and it is a GPU.
+  // Returns whether this library can record on the device: the device is a GPU, and the library was
+  // built with CUDA kernels.
   static bool available(at::Device device);
 
-  // Runs the work a few times, until libraries have made their choices, and then records it. The
-  // work must always use the same tensors, wait for nothing and draw no random numbers; tensors it
-  // makes keep their places and are overwritten by each replay.
+  // Runs the work a few times, until libraries have chosen their algorithms, and then records it.
+  // The work must always use the same tensors, must not synchronise and must not draw random
+  // numbers; tensors made by the work keep their addresses, and each replay overwrites them.
   explicit DeviceGraph(const std::function<void()>& work);
   ~DeviceGraph();
   DeviceGraph(const DeviceGraph&) = delete;

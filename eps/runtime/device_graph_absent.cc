@@ -1,4 +1,4 @@
-// A library built without a CUDA compiler: work is launched piece by piece.
+// DeviceGraph in a library built without a CUDA compiler, which cannot record.
 #include "eps/runtime/device_graph.h"
 
 namespace eps {

@@ -1,5 +1,5 @@
 // The processes of one run, over libtorch's c10d. CMake defines EPS_HAS_GLOO and EPS_HAS_NCCL where
-// libtorch has them and so do its headers, which are empty without the macros set here.
+// libtorch and its headers have these backends; the headers are empty without the macros set here.
 #include "eps/runtime/distributed.h"
 
 #ifdef EPS_HAS_GLOO
@@ -41,7 +41,8 @@ using StorePointer = c10::intrusive_ptr<c10d::Store>;
 using BackendPointer = c10::intrusive_ptr<Backend>;
 using Milliseconds = std::chrono::milliseconds;
 
-// What c10d says, without its position in the source ("[pair.cc:598] ...") and its stack trace.
+// Returns c10d's message without its position in the source ("[pair.cc:598] ...") and its stack
+// trace.
 std::string one_line(const std::exception& error) {
   const auto* traced = dynamic_cast<const c10::Error*>(&error);
   std::string text = traced ? traced->what_without_backtrace() : error.what();
@@ -69,7 +70,8 @@ StorePointer connect_store(const Meeting& meeting,
 }
 
 #ifdef EPS_HAS_GLOO
-// Loopback when the ranks meet there: a machine's own name need not resolve to an address it has.
+// Returns the loopback device when the ranks meet there: the name of a machine need not resolve to
+// one of its addresses.
 auto gloo_device(const Meeting& meeting) {
   using Gloo = c10d::ProcessGroupGloo;
   const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
@@ -112,7 +114,8 @@ BackendPointer connect_nccl([[maybe_unused]] const StorePointer& store,
         ".",
         theirs & 0xffff,
         ": build eps with the latter's");
-  // wait() blocks and throws after the time-out. Without this a watchdog aborts the process.
+  // wait() blocks and throws after the time-out. Without this setting a watchdog aborts the
+  // process.
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 2)
   ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 1);
 #else
@@ -129,8 +132,8 @@ BackendPointer connect_nccl([[maybe_unused]] const StorePointer& store,
 #endif
 }
 
-// Ends together with the others, or without those that were lost. NCCL's destructor takes the
-// second way, and complains; older versions have no other.
+// Ends the group together with the other ranks, or alone if ranks were lost. NCCL's destructor ends
+// the group alone, with a warning; older versions have no other way.
 template <class Group>
 void end(Group& group, bool together) {
   if constexpr (requires { group.shutdown(), group.abort(); }) {
@@ -154,13 +157,14 @@ struct Ranks::Group {
     if (!backend) return;
     try {
       end(*backend, !lost && std::uncaught_exceptions() == 0);
-    } catch (const std::exception&) {  // the sums are all in: another rank ended first
+    } catch (const std::exception&) {  // all sums are complete: another rank ended first
     }
   }
 
   void connect(std::chrono::seconds timeout) {
     const Meeting meeting = meeting_in_environment(numbers);
-    // Writing to a rank that has gone must be an error, not the end of this process without a word.
+    // Writing to a rank that has ended must be an error, not the end of this process without a
+    // message.
     std::signal(SIGPIPE, SIG_IGN);
     try {
       store = connect_store(meeting, numbers, timeout);
@@ -208,7 +212,7 @@ struct Ranks::Group {
           during,
           " over ranks takes a dense tensor on ",
           device.str());
-    // NCCL takes rows only: its numbers in the order in which they lie in memory.
+    // NCCL accepts only flat arrays: the numbers in the order of their addresses.
     return {tensor.detach().as_strided({tensor.numel()}, {1})};
   }
 };
@@ -240,7 +244,7 @@ void Ranks::broadcast(const Tensor& tensor) const {
   group_->guarded("broadcast", [&] { group_->backend->broadcast(tensors)->wait(); });
 }
 
-// NCCL's own barrier guesses the device.
+// A sum serves as the barrier: NCCL's own barrier guesses the device.
 void Ranks::barrier() const {
   if (group_) sum(at::zeros({1}, group_->device));
 }

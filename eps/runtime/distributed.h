@@ -1,7 +1,7 @@
 // The processes of one run, over libtorch's c10d: Gloo between CPUs, NCCL between GPUs.
 //
 // Every rank must call sum(), broadcast() and barrier() in the same order. A rank that is lost, or
-// that keeps the others waiting longer than the time-out, ends them with an eps::Error.
+// that keeps the other ranks waiting beyond the time-out, ends them with an eps::Error.
 #pragma once
 
 #include <chrono>
@@ -11,13 +11,15 @@
 
 namespace eps {
 
-// A process without companions is a run of one rank: every function then does nothing.
+// A `Ranks` is one process's connection to the other processes of a run. With one rank every
+// function does nothing.
 class Ranks {
  public:
-  Ranks() = default;  // alone
+  Ranks() = default;  // one rank
 
   // Waits until all ranks of the environment have met at MASTER_ADDR (127.0.0.1 when not set) and
-  // MASTER_PORT. Tensors summed later lie on `device`. The process ignores SIGPIPE from then on.
+  // MASTER_PORT. Tensors summed later must be on `device`. The process ignores SIGPIPE from then
+  // on.
   static Ranks from_environment(at::Device device,
                                 std::chrono::seconds timeout = std::chrono::seconds(50));
 
@@ -25,11 +27,11 @@ class Ranks {
   int64_t size() const { return numbers_.size; }
   bool first() const { return rank() == 0; }  // the rank that writes
 
-  // A sum under way.
+  // A `Pending` is an unfinished sum.
   class Pending {
    public:
     Pending() = default;
-    // Returns when the sum is in the tensor. On a GPU the current stream waits too.
+    // Returns when the tensor holds the sum. On a GPU the current stream waits too.
     void wait();
 
    private:
@@ -37,17 +39,18 @@ class Ranks {
     std::function<void()> wait_;
   };
 
-  // In place, over all ranks. The tensor is dense and of the same shape on all.
+  // Sums the tensor over all ranks, in place. The tensor is dense and has the same shape on all
+  // ranks.
   void sum(const Tensor& tensor) const;
-  // On a GPU the sum waits for what the current stream has been given so far.
+  // Starts a sum. On a GPU the sum waits for the work already queued on the current stream.
   Pending start_sum(const Tensor& tensor) const;
-  void broadcast(const Tensor& tensor) const;  // rank 0's numbers for all
+  void broadcast(const Tensor& tensor) const;  // copies the numbers of rank 0 to all ranks
   void barrier() const;
 
  private:
   struct Group;
   RankNumbers numbers_;
-  std::shared_ptr<const Group> group_;  // none: alone
+  std::shared_ptr<const Group> group_;  // none: one rank
 };
 
 }  // namespace eps

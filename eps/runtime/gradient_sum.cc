@@ -1,10 +1,10 @@
 // Gradients summed over ranks while the backward pass is still running.
 //
-// A sum must not start before the gradients are there, and the optimiser not before the sum is. On
-// a GPU both follow from stream order: autograd runs all accumulations, and the hooks after them,
-// on the stream their accumulators were made on, here one for all; c10d makes NCCL's stream wait
-// for the current one when a sum starts, and the current one for NCCL's in wait(). Autograd makes
-// the caller's stream wait for the accumulations before backward() returns.
+// A sum must start after its gradients are complete, and the optimiser after the sum. On a GPU both
+// follow from stream order: autograd runs all accumulations, and the hooks after them, on the
+// stream on which their accumulators were made, here the same for all; c10d makes NCCL's stream
+// wait for the current stream when a sum starts, and the current stream for NCCL's in wait().
+// Autograd makes the caller's stream wait for the accumulations before backward() returns.
 #include "eps/runtime/gradient_sum.h"
 
 #include <torch/csrc/autograd/function.h>
@@ -14,7 +14,7 @@
 namespace eps {
 namespace {
 
-// Calls back after its gradient has been accumulated.
+// An `AfterAccumulation` calls back after a gradient has been accumulated.
 struct AfterAccumulation final : torch::autograd::FunctionPostHook {
   explicit AfterAccumulation(std::function<void()> call) : call(std::move(call)) {}
 
@@ -56,7 +56,8 @@ GradientSum::~GradientSum() {
   }
 }
 
-// From the end of `gradient` to its start, each bucket up to where the one before began.
+// Makes buckets from the end of `gradient` to its start, each up to the beginning of the bucket
+// before.
 void GradientSum::make_buckets(const Tensor& gradient, int64_t bucket_bytes) {
   int64_t end = gradient.numel(), last = end, parameters = 0;
   for (size_t i = views_.size(); i-- > 0;) {
@@ -99,8 +100,9 @@ void GradientSum::arm() {
   armed_ = true;
 }
 
-// Buckets leave in one order on all ranks, whatever the order of the gradients. An error waits for
-// finish(): autograd's threads are no place for it.
+// Counts a gradient and sends the buckets that are complete. All ranks send the buckets in the same
+// order, whatever the order of the gradients. finish() throws an error that occurs here: autograd's
+// threads cannot.
 void GradientSum::arrived(size_t parameter) noexcept {
   const std::lock_guard lock(mutex_);
   Hook& hook = hooks_[parameter];

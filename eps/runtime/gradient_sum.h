@@ -12,10 +12,11 @@ struct Node;
 
 namespace eps {
 
-// Parameter i's .grad is a view into `gradient`, one flat contiguous tensor, and stays one: zero
-// it, do not reset it. The views lie in the order of `parameters`, that of the forward pass, so
-// gradients arrive roughly from last to first; a bucket is a slice of `gradient`, counted from its
-// end. With one rank nothing happens.
+// A `GradientSum` sums gradients in buckets. The .grad of parameter i is a view into `gradient`,
+// one flat contiguous tensor, and must remain a view: zero it, do not reset it. The views follow
+// the order of `parameters`, which is the order of the forward pass, so that gradients arrive
+// roughly from last to first; a bucket is a slice of `gradient`, counted from its end. With one
+// rank nothing happens.
 class GradientSum {
  public:
   GradientSum(const Ranks& ranks,
@@ -26,24 +27,25 @@ class GradientSum {
   GradientSum(const GradientSum&) = delete;
   GradientSum& operator=(const GradientSum&) = delete;
 
-  // Before the last backward pass of a step: each bucket is then sent when its gradients are in.
+  // Prepares the last backward pass of a step, which then sends each bucket when its gradients are
+  // complete.
   void arm();
-  // After it: sends the buckets of parameters that took no part and waits for all. Then `gradient`
-  // is the sum over ranks.
+  // Ends the step after that backward pass: sends the buckets of parameters without a gradient and
+  // waits for all sums. `gradient` is then the sum over ranks.
   void finish();
 
   int64_t buckets() const { return static_cast<int64_t>(buckets_.size()); }
-  // How many buckets the last backward pass sent by itself.
+  // Returns the number of buckets that the last backward pass sent by itself.
   int64_t sent_early() const { return sent_early_; }
 
  private:
   struct Bucket {
     Tensor slice;
     int64_t parameters = 0;
-    int64_t awaited = 0;  // gradients not yet in
+    int64_t awaited = 0;  // gradients not yet accumulated
   };
   struct Hook {
-    std::shared_ptr<torch::autograd::Node> accumulator;  // kept, or the hook would go with it
+    std::shared_ptr<torch::autograd::Node> accumulator;  // keeps the hook alive
     uintptr_t key = 0;
     size_t bucket = 0;
     bool awaited = false;
@@ -56,9 +58,9 @@ class GradientSum {
 
   const Ranks ranks_;
   std::vector<Tensor> parameters_, views_;
-  std::vector<Bucket> buckets_;  // the last parameters' first: the order in which they are sent
+  std::vector<Bucket> buckets_;  // the last parameters first: the order of sending
   std::vector<Hook> hooks_;      // one per parameter
-  // Backward passes on a GPU call hooks from a thread of their own.
+  // The mutex is needed since backward passes on a GPU call hooks from another thread.
   std::mutex mutex_;
   bool armed_ = false;
   std::exception_ptr failure_;

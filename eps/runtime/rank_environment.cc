@@ -1,4 +1,4 @@
-// Which rank of how many this process is and where the ranks meet, as torchrun, mpirun or srun say.
+// Rank, number of ranks and meeting point of this process, as set by torchrun, mpirun or srun.
 #include "eps/runtime/rank_environment.h"
 
 #include <algorithm>
@@ -8,12 +8,13 @@
 namespace eps {
 namespace {
 
-// The variables of one launcher. Not every mpirun says which ranks share a machine.
+// A `Launcher` holds the names of a launcher's variables. Not every mpirun sets a local rank.
 struct Launcher {
   const char *rank, *size, *local, *neighbours;
 };
 
-// mpirun and torchrun inside a Slurm job also show Slurm's numbers, so those come last.
+// The launchers are in order of precedence: mpirun and torchrun inside a Slurm job inherit Slurm's
+// variables, so Slurm comes last.
 constexpr Launcher kLaunchers[] = {
     {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"OMPI_COMM_WORLD_RANK",

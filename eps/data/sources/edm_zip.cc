@@ -1,4 +1,4 @@
-// A ZIP archive of images as EDM makes them, in and out.
+// ZIP archives of images in EDM's format, read and written.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 namespace eps {
 namespace {
 
-// The archive in memory, and its images by name.
+// An `Archive` holds the bytes of an archive in memory, and its images by name.
 struct Archive {
   std::string path, bytes;
   std::vector<ZipEntry> images;
@@ -30,7 +30,7 @@ struct Archive {
   }
 };
 
-// EDM's names: a thousand images to a folder.
+// Returns EDM's name of image i: a thousand images to a folder.
 std::string entry_name(int64_t i) { return fmt::format("{:05}/img{:08}.png", i / 1000, i); }
 
 std::string dataset_json(const Dataset& dataset) {
@@ -98,7 +98,7 @@ void write_edm_zip(const std::string& path, const Dataset& dataset) {
         path,
         ": as many labels as images are wanted");
   ZipWriter writer(path);
-  constexpr int64_t kChunk = 1024;  // encoded side by side, written in order
+  constexpr int64_t kChunk = 1024;  // encoded in parallel, written in order
   for (int64_t first = 0; first < dataset.size(); first += kChunk) {
     const int64_t count = std::min(kChunk, dataset.size() - first);
     std::vector<std::string> encoded(static_cast<size_t>(count));

@@ -11,15 +11,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Adds the images in `root`/`below` to `names`, relative to `root`. Hidden files and folders are
-// left out: editors keep copies there. Links are followed; a link to a folder above is an error.
+// Adds the images in `root`/`below` to `names`, relative to `root`. Skips hidden files and folders,
+// where editors keep copies. Follows links; a link to a folder above is an error.
 void list_images(const fs::path& root, const std::string& below, std::vector<std::string>& names) {
   std::error_code error;
   fs::directory_iterator entry(root / below, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const std::string file = entry->path().filename().string();
     if (file.starts_with('.')) continue;
-    std::error_code looking;  // a link to nothing is an image that cannot be read
+    std::error_code looking;  // a link to a missing file is an image that cannot be read
     const bool is_folder = entry->is_directory(looking);
     check(!looking || looking == std::errc::no_such_file_or_directory,
           entry->path().string(),
@@ -45,7 +45,7 @@ ImageSource open_image_folder(const std::string& path) {
   for (const auto& name : names) source.image_names.push_back((fs::path(path) / name).string());
   const std::string json_path = (fs::path(path) / "dataset.json").string();
   if (fs::exists(json_path)) {
-    std::error_code unknown;  // of a pipe
+    std::error_code unknown;  // no size, as for a pipe
     const auto bytes = fs::file_size(json_path, unknown);
     if (!unknown) check_labels_size(path, bytes, names.size());
     const std::string json = read_file(json_path);

@@ -13,7 +13,7 @@
 namespace eps {
 namespace {
 
-// A network has one input per class: more is a mistake in the file.
+// A network has one input per class: a larger number is a mistake in the file.
 constexpr int64_t kMaxClasses = int64_t{1} << 20;
 
 Json parse_labels(const std::string& text, const std::string& label) {
@@ -26,7 +26,7 @@ Json parse_labels(const std::string& text, const std::string& label) {
   return labels;
 }
 
-// The label of each image, in the order of the images.
+// Returns the label of each image, in the order of the images.
 std::vector<const Json*> match(const Json& labels,
                                const std::vector<std::string>& names,
                                const std::string& label) {
@@ -65,7 +65,7 @@ int64_t class_number(const Json& value, const std::string& where) {
   return number;
 }
 
-// The `width` numbers of one label, to `out`.
+// Writes the `width` numbers of one label to `out`.
 void put_vector(const Json& value, float* out, size_t width, const std::string& where) {
   check(value.is_array() && value.size() == width,
         where,

@@ -1,4 +1,4 @@
-// Synthetic images: shapes on a smooth background, and Gaussian textures. Nothing to download.
+// Synthetic images: shapes on a smooth background, and Gaussian textures.
 //
 // Image n is a pure function of the fields and n: it comes from stream n of the seed.
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace eps {
 namespace {
 
 constexpr int64_t kShapes = 3;    // disc, rectangle, triangle
-constexpr int64_t kTextures = 3;  // bands of the spectral exponent, unless told otherwise
+constexpr int64_t kTextures = 3;  // bands of the spectral exponent, unless `classes` is given
 
 struct Plan {
   bool shapes = true, textures = true;
@@ -36,7 +36,7 @@ struct Plan {
   }
 };
 
-// Successive uniform numbers in [low, high).
+// A `Dice` returns successive uniform numbers in [low, high).
 class Dice {
  public:
   explicit Dice(Rng& rng) : numbers_(rng.uniform({128})) {}
@@ -49,7 +49,7 @@ class Dice {
   size_t next_ = 0;
 };
 
-// RGB in [0, 1] as (3, 1, 1): a hue on a circle about a grey.
+// Returns a random RGB colour in [0, 1] as (3, 1, 1): a hue on a circle about a grey.
 Tensor draw_colour(Dice& dice) {
   const double hue = dice.draw(0, 2 * std::numbers::pi);
   const double saturation = dice.draw(0.05, 0.35);
@@ -58,14 +58,15 @@ Tensor draw_colour(Dice& dice) {
   return (grey + saturation * phases.cos()).clamp(0, 1).view({3, 1, 1});
 }
 
-// Pixel centres across the image, as (1, size) and (size, 1), with 1 the side.
+// A `Plane` holds the pixel centres across the image, as (1, size) and (size, 1), in units of the
+// side.
 struct Plane {
   Tensor x, y;
   explicit Plane(int64_t size)
       : x((at::arange(size, at::kDouble) + 0.5).unsqueeze(0) / size), y(x.t()) {}
 };
 
-// Two colours, blended along a slightly curved ramp.
+// Draws two colours, blended along a slightly curved ramp.
 Tensor draw_background(const Plane& plane, Dice& dice) {
   const Tensor from = draw_colour(dice), to = draw_colour(dice);
   const double angle = dice.draw(0, 2 * std::numbers::pi);
@@ -76,7 +77,8 @@ Tensor draw_background(const Plane& plane, Dice& dice) {
   return from + (to - from) * ramp;
 }
 
-// Signed distance to the border of shape 0, 1 or 2 of radius r, negative inside; (size, size).
+// Returns the signed distance to the border of shape 0, 1 or 2 of radius r, negative inside; (size,
+// size).
 Tensor distance_to(int64_t shape, const Plane& plane, double r, Dice& dice) {
   const double cx = dice.draw(r, 1 - r), cy = dice.draw(r, 1 - r);
   const double angle = dice.draw(0, 2 * std::numbers::pi), aspect = dice.draw(0.55, 0.95);
@@ -95,7 +97,7 @@ Tensor distance_to(int64_t shape, const Plane& plane, double r, Dice& dice) {
   return at::maximum(two, along(angle + 2 * third)) - 0.65 * r;
 }
 
-// Small shapes of any kind, then the one that gives the class: larger, and on top.
+// Draws small shapes of any kind, then the larger shape of the class on top.
 Tensor draw_shapes(const Plan& plan, int64_t dominant, Dice& dice) {
   const Plane plane(plan.size);
   Tensor image = draw_background(plane, dice);
@@ -106,7 +108,7 @@ Tensor draw_shapes(const Plan& plan, int64_t dominant, Dice& dice) {
     const double r = last ? dice.draw(0.2, 0.36) : dice.draw(0.05, 0.13);
     const Tensor colour = draw_colour(dice);
     const double light = dice.draw(-0.5, 0.5);
-    // The part of a pixel that is inside, to first order.
+    // A pixel counts by the fraction of its area inside the shape, to first order.
     const Tensor inside =
         (0.5 - static_cast<double>(plan.size) * distance_to(shape, plane, r, dice)).clamp(0, 1);
     const Tensor shaded = colour + light * (plane.x + plane.y - 1);
@@ -115,7 +117,8 @@ Tensor draw_shapes(const Plan& plan, int64_t dominant, Dice& dice) {
   return image;
 }
 
-// Power spectrum 1/f^a with a in the band of the class, in two random colours about a third.
+// Draws a texture with power spectrum 1/f^a, a in the band of the class, in two random colours
+// about a third.
 Tensor draw_texture(const Plan& plan, int64_t band, Dice& dice, Rng& rng) {
   constexpr double kRoughest = 1.5, kSmoothest = 4;
   const double width = (kSmoothest - kRoughest) / static_cast<double>(plan.texture_classes);
@@ -146,7 +149,7 @@ Tensor draw_image(const Plan& plan, int64_t n) {
 
 constexpr int64_t kMostClasses = 16;
 
-// `classes` is how many there are of both kinds together; at least one of each kind.
+// Sets the numbers of classes of both kinds from their sum `classes`; each kind has at least one.
 void set_classes(Plan& plan, const Spec& spec) {
   const int64_t least = plan.shapes && plan.textures ? 2 : 1;
   const int64_t most = plan.textures ? kMostClasses : kShapes;

@@ -1,4 +1,4 @@
-// Images in files: the choice of decoder, the PNG writer, and bytes to and from [-1, 1].
+// Images in files: the choice of decoder, the PNG writer, and conversion to and from [-1, 1].
 #include "eps/io/images/image.h"
 
 #include <png.h>
@@ -78,7 +78,7 @@ void write_png(const std::string& path, const Tensor& image) {
 
 Tensor to_uint8(const Tensor& image) {
   check(image.is_floating_point(), "to_uint8: floating-point numbers are wanted");
-  // Half precision cannot tell 255 levels apart after the offset.
+  // Half precision cannot separate 255 levels after the offset.
   const Tensor x = image.to(c10::promoteTypes(image.scalar_type(), at::kFloat));
   check(!x.isnan().any().item<bool>(), "to_uint8: the image holds values that are not a number");
   return (x * 127.5 + 128).clamp(0, 255).to(at::kByte);

@@ -1,4 +1,4 @@
-// The two decoders behind parse_image(); each takes a file that begins as its format does.
+// The two decoders behind parse_image(); each requires a file that begins with its signature.
 #pragma once
 
 #include "eps/base/core.h"
@@ -11,8 +11,9 @@ constexpr std::string_view kJpegSignature{"\xff\xd8\xff", 3};
 Tensor decode_png(std::string_view bytes, const std::string& name);
 Tensor decode_jpeg(std::string_view bytes, const std::string& name);
 
-// Error unless the image is allowed by kMaxImagePixels and `bytes` can hold it: no file of a format
-// packs more than `best_packing` pixels into a byte, so a larger claim is not worth any memory.
+// Throws an Error unless kMaxImagePixels allows the image and `bytes` can hold it: no file of a
+// format packs more than `best_packing` pixels into a byte, so a larger claim is refused before
+// allocation.
 void check_image_size(
     int64_t width, int64_t height, size_t bytes, int64_t best_packing, const std::string& name);
 

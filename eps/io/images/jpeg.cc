@@ -1,4 +1,4 @@
-// The JPEG decoder: libjpeg, with limits on what a small hostile file can make it do.
+// The JPEG decoder: libjpeg, with limits on the time and memory of hostile files.
 #include <csetjmp>
 #include <cstdio>
 // jpeglib.h needs FILE, and jerror.h needs jpeglib.h.
@@ -13,10 +13,11 @@
 namespace eps {
 namespace {
 
-// Cameras and encoders write at most a dozen; each goes over the whole image.
+// Cameras and encoders write at most a dozen scans; each passes over the whole image.
 constexpr int kMaxScans = 64;
 
-// libjpeg reports an error by a jump back to setjmp(), as libpng does; see png.cc.
+// A `JpegReader` decodes one file. libjpeg reports an error by a jump back to setjmp(), as libpng
+// does; see png.cc.
 class JpegReader {
  public:
   JpegReader(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {
@@ -39,7 +40,8 @@ class JpegReader {
           jpeg_.num_components,
           " colour components (CMYK?), 1 or 3 are wanted");
     const int64_t width = jpeg_.image_width, height = jpeg_.image_height;
-    // A block of 64 pixels takes at least one bit, and one component at least a quarter of them.
+    // A block of 64 pixels takes at least one bit, and one component has at least a quarter of the
+    // pixels.
     check_image_size(width, height, bytes_.size(), 4 * 8 * 64, name_);
     const int64_t channels = jpeg_.num_components;
     const Tensor pixels = at::empty({height, width, channels}, at::kByte);
@@ -79,8 +81,8 @@ class JpegReader {
     std::longjmp(reader->on_failure_, 1);
   }
 
-  // libjpeg warns, and invents pixels, where a file is truncated or corrupt: that is an error here.
-  // Stray bytes between two markers, which some cameras leave, change no pixel.
+  // Turns warnings into errors: libjpeg warns, and invents pixels, where a file is truncated or
+  // corrupt. Stray bytes between two markers, which some cameras leave, change no pixel.
   static void on_message(j_common_ptr jpeg, int level) {
     if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA) on_error(jpeg);
   }

@@ -11,8 +11,9 @@
 namespace eps {
 namespace {
 
-// libpng reports an error by a jump back to setjmp(). The functions that call setjmp() therefore
-// hold no object with a destructor: what has one lives here, in their caller.
+// A `PngReader` decodes one file. libpng reports an error by a jump back to setjmp(). The functions
+// that call setjmp() therefore hold no object with a destructor; such objects are members of this
+// class or locals of the caller.
 class PngReader {
  public:
   PngReader(std::string_view bytes, const std::string& name) : rest_(bytes), name_(name) {
@@ -50,8 +51,8 @@ class PngReader {
   bool read_header() {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_set_read_fn(png_, this, on_read);
-    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // ours are in check_image_size()
-    // Only the pixels are wanted: colour profiles and texts, which may be compressed, are skipped.
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // see check_image_size()
+    // Colour profiles and texts, which may be compressed, are skipped: only the pixels matter.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(png_, info_);
     return true;
@@ -91,7 +92,7 @@ class PngReader {
     png_longjmp(png, 1);
   }
 
-  // libpng warns about what it skips or repairs without a change to the pixels.
+  // libpng warns about data that it skips or repairs without a change to the pixels.
   static void on_warning(png_structp, png_const_charp) {}
 
   std::string_view rest_;

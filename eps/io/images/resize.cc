@@ -20,7 +20,7 @@ double lanczos(double x) { return std::abs(x) < kLobes ? sinc(x) * sinc(x / kLob
 // Row i holds the weights, times kOne, of the input pixels in output pixel i: float64 (out, in).
 Tensor lanczos_weights(int64_t in, int64_t out) {
   const double step = static_cast<double>(in) / static_cast<double>(out);
-  const double stretch = std::max(step, 1.0);  // below the new Nyquist frequency
+  const double stretch = std::max(step, 1.0);  // cuts off at the new Nyquist frequency
   const Tensor weights = at::zeros({out, in}, at::kDouble);
   for (int64_t i = 0; i < out; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * step;
@@ -38,7 +38,7 @@ Tensor lanczos_weights(int64_t in, int64_t out) {
   return weights;
 }
 
-// Fixed point to the nearest byte.
+// Rounds fixed-point sums to the nearest byte.
 Tensor to_bytes(const Tensor& sums) { return (sums / kOne + 0.5).floor_().clamp_(0, 255); }
 
 }  // namespace

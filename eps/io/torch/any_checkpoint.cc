@@ -1,4 +1,4 @@
-// A checkpoint in any format users have.
+// Checkpoints in any supported format.
 #include "eps/io/torch/any_checkpoint.h"
 
 #include "eps/io/file.h"
@@ -8,7 +8,7 @@
 namespace eps {
 namespace {
 
-// 8 bytes of header length, then the header, which is a JSON object.
+// Returns whether the bytes begin with 8 bytes of header length and the `{` of a JSON object.
 bool is_safetensors(std::string_view bytes) { return bytes.size() > 8 && bytes[8] == '{'; }
 
 }  // namespace
@@ -26,7 +26,7 @@ Safetensors read_any_checkpoint(const std::string& path) {
 
 Safetensors read_any_checkpoints(const std::vector<std::string>& paths) {
   Safetensors merged;
-  std::map<std::string, std::string> origins;  // by tensor
+  std::map<std::string, std::string> origins;  // file of each tensor
   for (const std::string& path : paths) {
     Safetensors file = read_any_checkpoint(path);
     for (auto& [name, tensor] : file.tensors) {

@@ -89,7 +89,7 @@ bool PickleMachine::run_stack(unsigned char instruction) {
       require(marks_.size() < kMaxPickleStack, "more than ", kMaxPickleStack, " marks");
       marks_.push_back(stack_.size());
       return true;
-    case '0':  // POP, of a mark if that is what lies on top
+    case '0':  // POP, of a mark if one is on top
       if (!marks_.empty() && marks_.back() == stack_.size()) {
         marks_.pop_back();
       } else {
@@ -159,7 +159,7 @@ void PickleMachine::add_items(PickleValue* target, const std::vector<PickleRef>&
   if (auto* set = std::get_if<PickleSet>(&target->data)) return append(set->items);
   auto* object = std::get_if<PickleObject>(&target->data);
   require(object != nullptr, "items are added to what is no list, set or object");
-  // The machine made this list, so it may also extend it.
+  // The machine made this list, so the machine may also extend it.
   if (object->items == nullptr) object->items = make(PickleValue{PickleList{}});
   append(std::get<PickleList>(const_cast<PickleValue*>(object->items)->data).items);
 }

@@ -1,4 +1,4 @@
-// The part of a pickle that is plain data, as JSON.
+// Conversion of the plain data of a pickle to JSON.
 #include "eps/io/torch/pickle_json.h"
 
 #include <algorithm>

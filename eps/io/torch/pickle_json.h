@@ -1,4 +1,4 @@
-// The part of a pickle that is plain data, as JSON.
+// Conversion of the plain data of a pickle to JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,16 +8,17 @@
 
 namespace eps {
 
-// Valid UTF-8, as JSON and safetensors want their text.
+// Returns whether the text is valid UTF-8, which JSON and safetensors require.
 bool is_utf8(std::string_view text);
 
-// A small pickle can share its way to a tree of any size, so what is kept is limited: a dict's
-// entry that would exceed the limit is left out, like one that is no plain data.
+// A `PickleJson` converts values of a pickle within a limit, since a small pickle can expand, by
+// sharing, to a tree of any size. It omits a dict's entry that would exceed the limit, or that is
+// not plain data.
 class PickleJson {
  public:
-  // None, booleans, 64-bit integers, finite numbers and UTF-8 text; lists, tuples and sets of such
-  // values; dicts and attributes with string keys, less the entries that are something else.
-  // Nothing for any other value, for a dict of which no entry is left, for a container inside
+  // Converts None, booleans, 64-bit integers, finite numbers and UTF-8 text; lists, tuples and sets
+  // of such values; dicts and attributes with string keys, less the entries of other types. Returns
+  // nothing for any other value, for a dict without convertible entries, for a container inside
   // itself or deeper than kMaxPickleDepth.
   std::optional<nlohmann::json> convert(PickleRef value);
 
@@ -31,7 +32,7 @@ class PickleJson {
 
   std::vector<PickleRef> path_;         // the containers being converted, outermost first
   size_t room_left_ = size_t{1} << 16;  // values and characters of text that may still be kept
-  size_t work_left_ = size_t{1} << 18;  // the same, with all that was looked at and left out
+  size_t work_left_ = size_t{1} << 18;  // the same, with all values that were visited and omitted
 };
 
 }  // namespace eps

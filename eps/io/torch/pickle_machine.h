@@ -15,7 +15,8 @@ class PickleMachine {
   Pickle run();
 
  private:
-  // Each runs the instruction and returns true, or returns false if it is not of its family.
+  // Runs the instruction and returns true, or returns false if the instruction is of another
+  // family.
   bool run_constant(unsigned char instruction);
   bool run_number(unsigned char instruction);
   bool run_text(unsigned char instruction);
@@ -59,7 +60,7 @@ class PickleMachine {
   size_t instruction_at_ = 0;
   Pickle pickle_;
   std::vector<PickleValue*> stack_;
-  std::vector<size_t> marks_;  // stack sizes: what lies below one is out of reach until it is gone
+  std::vector<size_t> marks_;  // stack sizes; the last mark protects the values below it
   std::unordered_map<uint64_t, PickleValue*> memo_;
   PickleValue* none_;
   PickleValue* false_;

@@ -135,7 +135,7 @@ bool PickleMachine::run_framing(unsigned char instruction) {
       require(protocol <= 5, "protocol ", protocol, "; 0 to 5 can be read");
       return true;
     }
-    case 0x95: {  // FRAME: how much a streaming reader should fetch at once
+    case 0x95: {  // FRAME: the number of bytes for a streaming reader to fetch at once
       const auto length = input_.little_endian<uint64_t>();
       require(length <= input_.remaining(), "a frame of ", length, " bytes is past the end");
       return true;

@@ -10,7 +10,7 @@ namespace {
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-// The number in the first `digits` hexadecimal characters, or nothing if they are not all there.
+// Returns the number in the first `digits` hexadecimal characters, or nothing if any is missing.
 std::optional<uint32_t> hexadecimal(std::string_view text, size_t digits) {
   if (text.size() < digits) return std::nullopt;
   uint32_t value = 0;

@@ -1,4 +1,4 @@
-// Questions asked of the values of a pickle by those who know what they look for.
+// Access to the values of a pickle by type and key.
 #include "eps/io/torch/pickle_view.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,8 @@
 namespace eps {
 namespace {
 
-// Protocols 0 and 1 write set(...) and OrderedDict(...) as calls with a list; so does Python 2.
+// Returns whether the global is a builtin of this name. Protocols 0 and 1, and Python 2, write
+// set(...) and OrderedDict(...) as calls with a list.
 bool is_builtin(const PickleGlobal& global, std::string_view name) {
   return (global.module == "builtins" || global.module == "__builtin__") && global.name == name;
 }

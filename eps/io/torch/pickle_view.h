@@ -1,4 +1,4 @@
-// Questions asked of the values of a pickle by those who know what they look for.
+// Access to the values of a pickle by type and key.
 #pragma once
 
 #include <optional>
@@ -9,34 +9,35 @@
 
 namespace eps {
 
-// All accept null, which is like nothing they know.
+// Every function here accepts null, and treats it as a value of another type.
 
-// The text of a string, or null.
+// Returns the text of a string, or null.
 const std::string_view* text_of(PickleRef value);
 
-// The items of a list, tuple or set, however the protocol wrote it; or null.
+// Returns the items of a list, tuple or set in the form of any protocol; or null.
 const std::vector<PickleRef>* items_of(PickleRef value);
 
-// The entries of a dict or of something derived from dict (OrderedDict, defaultdict, EasyDict),
-// however the protocol wrote it; nothing for any other value.
+// Returns the entries of a dict or of a class derived from dict (OrderedDict, defaultdict,
+// EasyDict) in the form of any protocol; nothing for any other value.
 std::optional<PickleEntries> entries_of(PickleRef value);
 
-// How many entries a search of entries_of(value) looks at, for those who bound their steps.
+// Returns the number of entries that a search of entries_of(value) visits, for callers that bound
+// their steps.
 size_t entry_count(PickleRef value);
 
-// The value under a string key of a dict as entries_of() sees it: the last one, or null.
+// Returns the last value under a string key of a dict, as entries_of() lists it, or null.
 PickleRef find(PickleRef dict, std::string_view key);
 
-// The attributes of an object, as a value for entries_of(); or null.
+// Returns the attributes of an object, as a value for entries_of(); or null.
 PickleRef attributes_of(PickleRef value);
 
-// The global that an object calls, or null.
+// Returns the global that an object calls, or null.
 const PickleGlobal* callable_of(PickleRef value);
 
-// The argument at an index of an object's call, or null.
+// Returns the argument at an index of an object's call, or null.
 PickleRef argument_of(PickleRef value, size_t index);
 
-// "torch._utils._rebuild_tensor_v2", quoted for messages.
+// Returns the full name, quoted for messages: "torch._utils._rebuild_tensor_v2".
 std::string dotted(const PickleGlobal& global);
 
 }  // namespace eps

@@ -1,4 +1,4 @@
-// Collects the tensors of modules, state dicts and other containers under their full names.
+// Collection of the tensors of modules, state dicts and other containers under their full names.
 #include <algorithm>
 #include <set>
 #include <unordered_set>
@@ -23,7 +23,7 @@ bool holds_values(PickleRef value) {
          value->as<PickleList>() != nullptr || value->as<PickleTuple>() != nullptr;
 }
 
-// Not longer than what add() needs to see that it is too long.
+// Returns the joined name, cut off where add() recognises it as too long.
 std::string joined(const std::string& name, const std::string& key) {
   return (name.empty() ? key : name + "." + key).substr(0, kMaxTensorName + 1);
 }
@@ -51,8 +51,8 @@ class Collector {
   uint64_t bytes_left_;
   const std::string& file_;
   std::map<std::string, Tensor> tensors_;
-  std::vector<PickleRef> path_;           // what is being visited, outermost first
-  std::unordered_set<PickleRef> barren_;  // visited, and no tensor found
+  std::vector<PickleRef> path_;           // containers being visited, outermost first
+  std::unordered_set<PickleRef> barren_;  // visited, without a tensor
   size_t steps_ = 0;
 };
 
@@ -66,7 +66,7 @@ bool Collector::may_hold_tensors(PickleRef value) const {
 }
 
 void Collector::visit(PickleRef value, const std::string& name) {
-  // What contains itself adds nothing new the second time.
+  // A container inside itself adds nothing new.
   if (std::find(path_.begin(), path_.end(), value) != path_.end()) return;
   if (path_.size() >= kMaxPickleDepth) {
     fail(file_, ": ", quote(name), " is nested deeper than ", kMaxPickleDepth);
@@ -114,7 +114,7 @@ void Collector::visit_items(const std::vector<PickleRef>& items, const std::stri
 }
 
 void Collector::visit_module(PickleRef attributes, const std::string& name) {
-  // Like state_dict(): buffers marked as not persistent are left out.
+  // Buffers marked as not persistent are left out, as in state_dict().
   std::set<std::string_view> transient;
   const auto* marked = items_of(find(attributes, "_non_persistent_buffers_set"));
   for (const PickleRef item : marked == nullptr ? std::vector<PickleRef>{} : *marked) {
@@ -140,7 +140,7 @@ void Collector::add(PickleRef record, const std::string& name) {
         " characters");
   check(is_utf8(name), label, ": its name is not UTF-8");
   Tensor tensor = rebuild_tensor(record, storages_, label);
-  // Views of one storage, and views that repeat elements, cost the file next to nothing.
+  // Views of one storage, and views that repeat elements, take almost no bytes in the file.
   const auto elements = static_cast<uint64_t>(tensor.numel());
   check(elements <= bytes_left_ / tensor.element_size() && kLeastTensorBytes <= bytes_left_,
         label,

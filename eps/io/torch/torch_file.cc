@@ -1,4 +1,4 @@
-// Reads the checkpoints that PyTorch users have, without Python and without running anything.
+// A reader of PyTorch checkpoints that needs no Python and executes nothing.
 #include "eps/io/torch/torch_file.h"
 
 #include "eps/io/bytes.h"
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// The entry of the wanted name in the archive's one top folder, or null.
+// Returns the entry of this name, or null.
 const ZipEntry* find_entry(const std::vector<ZipEntry>& entries, const std::string& name) {
   for (const ZipEntry& entry : entries) {
     if (entry.name == name) return &entry;
@@ -22,7 +22,7 @@ const ZipEntry* find_entry(const std::vector<ZipEntry>& entries, const std::stri
   return nullptr;
 }
 
-// "archive/" for the archive whose pickle is archive/data.pkl.
+// Returns "archive/" for the archive whose pickle is archive/data.pkl.
 std::string top_folder(const std::vector<ZipEntry>& entries, const std::string& name) {
   constexpr std::string_view kPickle = "data.pkl";
   std::optional<std::string> folder;
@@ -37,7 +37,8 @@ std::string top_folder(const std::vector<ZipEntry>& entries, const std::string& 
   return *folder;
 }
 
-// The first module under the keys a checkpoint keeps its network at, or null.
+// Returns the module at the root, or the first under the keys at which checkpoints keep their
+// network, or null.
 PickleRef find_module(PickleRef root) {
   if (is_module(object_attributes(root))) return root;
   for (const char* key : {"ema", "net", "model"}) {
@@ -98,8 +99,8 @@ TorchFile parse_plain(const Pickle& pickle, std::string_view bytes, const std::s
   return collect(kind, root, storages, bytes.size(), name);
 }
 
-// Pickles of protocol 2 and later begin with 0x80; older ones with a mark, a container, a
-// global or, for torch's magic number, a long integer.
+// Returns whether the bytes may begin a pickle. Pickles of protocol 2 and later begin with 0x80;
+// older pickles with a mark, a container, a global or, for torch's magic number, a long integer.
 bool may_be_pickle(std::string_view bytes) {
   return !bytes.empty() && std::string_view("\x80(])}cL").find(bytes[0]) != std::string_view::npos;
 }

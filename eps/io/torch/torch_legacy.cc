@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kProtocol = 1001;
 constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
 
-// Successive pickles, each beginning where the one before ended.
+// A `PickleSequence` reads successive pickles, each beginning at the end of the pickle before.
 class PickleSequence {
  public:
   PickleSequence(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -34,7 +34,7 @@ void refuse_big_endian(PickleRef machine, const std::string& name) {
   check(value == nullptr || *value, name, ": is of a big-endian machine, which is not read");
 }
 
-// Bytes of an element by storage key, from all persistent ids of the pickle.
+// Returns the bytes of an element by storage key, from all persistent ids of the pickle.
 std::map<std::string, uint64_t> element_sizes(const Pickle& object, const std::string& name) {
   std::map<std::string, uint64_t> sizes;
   for (const PickleValue& value : object.values) {

@@ -1,4 +1,4 @@
-// What is known of a torch module in a pickle: its attributes and its configuration.
+// Torch modules in a pickle: their attributes and their configuration.
 #include "eps/io/torch/torch_module.h"
 
 #include "eps/io/torch/pickle_json.h"
@@ -9,13 +9,14 @@ namespace {
 
 using nlohmann::json;
 
-// The dict that NVIDIA's torch_utils.persistence keeps of an instance: class_name, state, and the
-// source of its module, which is never looked at; or null.
+// Returns the dict that NVIDIA's torch_utils.persistence keeps of an instance, or null: class_name,
+// state, and the source of its module, which is never read.
 PickleRef persistent_record(PickleRef value) {
   return is_persistent_object(value) ? argument_of(value, 0) : nullptr;
 }
 
-// Torch's older format wraps classes as ('module', class, file, source).
+// Returns the global of a class, which torch's older format wraps as ('module', class, file,
+// source).
 const PickleGlobal* class_global(PickleRef callable) {
   const auto* persistent = callable->as<PicklePersistent>();
   const auto* items = persistent == nullptr ? nullptr : items_of(persistent->id);
@@ -37,7 +38,8 @@ void add_class_name(json& config, const char* key, PickleRef module) {
   if (!name.empty() && is_utf8(name)) config[key] = name;
 }
 
-// Torch's own attributes begin with an underscore, but for this flag.
+// Returns whether the attribute is the user's: torch's own begin with an underscore, except this
+// flag.
 bool is_plain_attribute(const std::string& name) { return name[0] != '_' && name != "training"; }
 
 void add_options(json& config, PickleRef attributes, PickleJson& convert) {

@@ -30,7 +30,8 @@ constexpr std::array<ElementType, 10> kElementTypes{{
     {"bool", "Bool", at::kBool},
 }};
 
-// torch.FloatStorage is an array of float32; torch.storage.UntypedStorage one of bytes.
+// Returns the type of a storage class: torch.FloatStorage is an array of float32, and
+// torch.storage.UntypedStorage one of bytes.
 at::ScalarType dtype_of_class(const PickleGlobal& type, const std::string& label) {
   constexpr std::string_view kSuffix = "Storage";
   std::string_view name = type.name;
@@ -57,7 +58,7 @@ Tensor copy_elements(std::string_view bytes, at::ScalarType dtype) {
   return tensor_from_bytes(bytes.substr(0, count * size), {static_cast<int64_t>(count)}, dtype);
 }
 
-// Protocol 2 and older have no bytes: they call _codecs.encode(text, 'latin1').
+// Returns the text of _codecs.encode(text, 'latin1'), the form of bytes in protocol 2 and older.
 PickleRef encoded_text(PickleRef value) {
   const PickleGlobal* callable = callable_of(value);
   const bool encodes =
@@ -153,7 +154,8 @@ Tensor TorchStorages::load_stream(PickleRef bytes,
   const auto* plain = bytes == nullptr ? nullptr : bytes->as<PickleBytes>();
   const auto* text = text_of(encoded_text(bytes));
   check(plain != nullptr || text != nullptr, label, ": its storage has no bytes");
-  // The place of the bytes, not of the record around them: many records may share them.
+  // The address of the bytes is the key, not that of the record around them: many records may share
+  // them.
   const char* place = plain != nullptr ? plain->bytes.data() : text->data();
   Tensor& storage = by_stream_[{place, dtype.value_or(at::ScalarType::Undefined)}];
   if (storage.defined()) return storage;

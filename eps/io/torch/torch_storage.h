@@ -12,33 +12,34 @@
 
 namespace eps {
 
-// torch.float32 for "float32"; an error, naming `label`, for a type that is not read.
+// Returns torch.float32 for "float32". Throws an Error with `label` for an unsupported type.
 at::ScalarType dtype_of_name(std::string_view name, const std::string& label);
 
-// "float32" for torch.float32; the types that dtype_of_name() knows.
+// Returns "float32" for torch.float32, for the types of dtype_of_name().
 std::string_view dtype_name(at::ScalarType dtype);
 
-// What a storage's persistent id says: ('storage', class, key, device, elements[, view]).
+// A `StorageId` holds a storage's persistent id: ('storage', class, key, device, elements[, view]).
 struct StorageId {
   at::ScalarType dtype = at::kByte;
   std::string key;
   int64_t elements = 0;
-  int64_t view_offset = 0;     // old files name parts of a storage as storages of their own
+  int64_t view_offset = 0;     // old files name parts of a storage as separate storages
   int64_t view_elements = -1;  // -1: not a part
 };
 
-// An error, naming `label`, for an id that is no storage's or of a type that is not read.
+// Reads a persistent id. Throws an Error with `label` for an id of another object or of an
+// unsupported type.
 StorageId parse_storage_id(const PicklePersistent& persistent, const std::string& label);
 bool is_storage_id(const PicklePersistent& persistent);
 
-// Each storage of one file is copied once, whatever the number of its views.
+// A `TorchStorages` copies each storage of one file once, whatever the number of its views.
 class TorchStorages {
  public:
-  // The raw little-endian bytes of a key; `bytes` must outlive this.
+  // Adds the raw little-endian bytes of a key; `bytes` must outlive this object.
   void add(const std::string& key, std::string_view bytes) { raw_[key] = bytes; }
 
-  // The storage that `value` refers to, by persistent id or as a stream inside the pickle, as a
-  // one-dimensional tensor. `dtype` reads its bytes as another type. `label` names it in messages.
+  // Returns the storage that `value` refers to, by persistent id or as a stream inside the pickle,
+  // as a one-dimensional tensor. A given `dtype` reinterprets the bytes. `label` is for messages.
   Tensor load(PickleRef value, std::optional<at::ScalarType> dtype, const std::string& label);
 
  private:
@@ -54,8 +55,9 @@ class TorchStorages {
   std::map<std::pair<const char*, at::ScalarType>, Tensor> by_stream_;
 };
 
-// A stream of torch.save before its zip format: pickles of a magic number, a protocol number, the
-// machine's properties, the object and the keys of its storages, then the storages.
+// A `LegacyStream` is a stream of torch.save before its zip format: pickles of a magic number, a
+// protocol number, the machine's properties, the object and the keys of its storages, then the
+// storages.
 struct LegacyStream {
   Pickle object;
   TorchStorages storages;

@@ -7,7 +7,7 @@
 namespace eps {
 namespace {
 
-// The record of a call to one of torch's rebuilding functions.
+// A `Call` is the record of a call to one of torch's rebuilding functions.
 struct Call {
   const PickleGlobal* function;
   const std::vector<PickleRef>* args;
@@ -47,7 +47,7 @@ Shape whole_numbers(PickleRef value, const std::string& label, const char* what)
   return numbers;
 }
 
-// The storage element that a view's last element is, counted from its first.
+// Returns the index of a view's last element in the storage, counted from its first element.
 int64_t last_element(const Shape& size, const Shape& stride, const std::string& label) {
   int64_t last = 0;
   for (size_t i = 0; i < size.size(); ++i) {
@@ -85,7 +85,7 @@ Tensor view(const Tensor& storage,
   return storage.as_strided(size, stride, offset + storage.storage_offset());
 }
 
-// Torch keeps a lazy negation or conjugation as a flag beside the data.
+// Refuses tensors with a lazy negation or conjugation, which torch keeps as a flag beside the data.
 void refuse_lazy_flags(PickleRef metadata, const std::string& label) {
   for (const char* flag : {"neg", "conj"}) {
     const PickleRef value = find(metadata, flag);
@@ -94,8 +94,8 @@ void refuse_lazy_flags(PickleRef metadata, const std::string& label) {
   }
 }
 
-// _rebuild_tensor(storage, offset, size, stride), and v2 and v3, which add requires_grad, hooks,
-// (v3: the element type of an untyped storage) and metadata.
+// Rebuilds the tensor of _rebuild_tensor(storage, offset, size, stride), and of v2 and v3, which
+// add requires_grad, hooks, (v3: the element type of an untyped storage) and metadata.
 Tensor rebuild_dense(const Call& call, TorchStorages& storages, const std::string& label) {
   const bool typed = call.function->name == "_rebuild_tensor_v3";
   std::optional<at::ScalarType> dtype;
@@ -123,8 +123,8 @@ bool is_tensor_record(PickleRef value) {
 
 Tensor rebuild_tensor(PickleRef value, TorchStorages& storages, const std::string& label) {
   Call call = call_of(value);
-  // Unwrap parameters and subclasses down to the plain tensor; each step goes one call inward, and
-  // a record that contains itself ends at the depth limit.
+  // The loop unwraps parameters and subclasses down to the plain tensor, one call at each step; a
+  // record that contains itself ends at the depth limit.
   for (size_t depth = 0; depth < kMaxPickleDepth; ++depth) {
     check(call.function != nullptr && is_rebuilding(*call.function), label, ": is no tensor");
     const std::string_view name = call.function->name;

@@ -7,10 +7,10 @@
 
 namespace eps {
 
-// Whether the value would become a tensor or parameter, of whatever kind.
+// Returns whether the value is the record of a tensor or parameter of any kind.
 bool is_tensor_record(PickleRef value);
 
-// The tensor, a view of its storage; `label` names it in messages. Sparse, quantised and other
+// Returns the tensor, a view of its storage; `label` is for messages. Sparse, quantised and other
 // tensors that are not plain arrays are errors.
 Tensor rebuild_tensor(PickleRef value, TorchStorages& storages, const std::string& label);
 

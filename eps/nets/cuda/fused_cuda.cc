@@ -1,4 +1,4 @@
-// Group norm with its surroundings, as a differentiable function of tensors.
+// Group norm fused with the operations around it, as a differentiable function of tensors.
 #include "eps/nets/cuda/fused_cuda.h"
 
 #include <ATen/cuda/CUDAGeneratorImpl.h>
@@ -15,26 +15,26 @@ using namespace cuda;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-Rows rows_of(const Tensor& table) {
+ImageTable image_table_of(const Tensor& table) {
   if (!table.defined()) return {};
   return {table.data_ptr<float>(), table.size(0) == 1 ? 0 : table.size(1)};
 }
 
-// Of a norm whose tables are as with_tables() makes them.
+// Returns the kernels' form of a norm whose tables come from with_tables().
 cuda::Norm kernel_norm(const FusedNorm& norm) {
   return {static_cast<int>(norm.groups),
           static_cast<float>(norm.eps),
           {norm.weight.data_ptr(), scalar_of(norm.weight)},
           {norm.bias.data_ptr(), scalar_of(norm.bias)},
-          rows_of(norm.offset),
-          rows_of(norm.modulation),
+          image_table_of(norm.offset),
+          image_table_of(norm.modulation),
           norm.silu};
 }
 
-// lines is (5, N, C).
-Lines lines_of(const Tensor& lines) {
-  float* first = lines.data_ptr<float>();
-  const int64_t size = lines.size(1) * lines.size(2);
+// Returns pointers to the five tables of a tensor (5, N, C).
+ChannelAffine affine_of(const Tensor& affine) {
+  float* first = affine.data_ptr<float>();
+  const int64_t size = affine.size(1) * affine.size(2);
   return {first, first + size, first + 2 * size, first + 3 * size, first + 4 * size};
 }
 
@@ -50,7 +50,8 @@ Tensor scratch_for(const Tensor& x) {
   return at::empty({norm_scratch(images_of(x))}, x.options().dtype(at::kFloat));
 }
 
-// The generator's next numbers; while a graph is captured, where a replay will find them.
+// Returns the generator's next seed and offset; during the capture of a graph, the addresses that a
+// replay reads.
 PhiloxState draw(const at::Generator& generator) {
   auto* device = at::check_generator<at::CUDAGeneratorImpl>(generator);
   const std::lock_guard<std::mutex> lock(device->mutex_);
@@ -67,10 +68,10 @@ Dropout kernel_dropout(double keep, const Tensor& kept) {
           .kept = kept.defined() ? kept.data_ptr<uint8_t>() : nullptr};
 }
 
-// What the backward pass needs besides the tables: what each channel went through, (5, N, C), and
-// which numbers dropout kept, or nothing.
+// A `Normalised` holds the output and, for the backward pass, the affine map of each channel (5, N,
+// C) and the mask of dropout, or nothing.
 struct Normalised {
-  Tensor y, lines, kept;
+  Tensor y, affine, kept;
 };
 
 Normalised normalise(const FusedNorm& norm,
@@ -85,41 +86,41 @@ Normalised normalise(const FusedNorm& norm,
   Dropout kernel = kernel_dropout(dropout.keep, kept);
   if (drops) kernel.random = draw(dropout.generator);
   const Tensor y = at::empty_like(x, x.options().memory_format(kLast));
-  const Tensor lines = at::empty({5, x.size(0), x.size(1)}, x.options().dtype(at::kFloat));
+  const Tensor affine = at::empty({5, x.size(0), x.size(1)}, x.options().dtype(at::kFloat));
   const Tensor scratch = scratch_for(x);
   norm_forward(images_of(x),
                kernel_norm(norm),
                kernel,
                x.data_ptr(),
                scratch.data_ptr<float>(),
-               lines_of(lines),
+               affine_of(affine),
                y.data_ptr(),
                at::cuda::getCurrentCUDAStream());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
-  return {y, lines, kept};
+  return {y, affine, kept};
 }
 
-// The gradient of a table whose rows served one image each, or all of them.
-Tensor rows_gradient(const Tensor& gradient, const Tensor& table) {
+// Returns the gradient of a table with one row for each image, or one row for all images.
+Tensor table_gradient(const Tensor& gradient, const Tensor& table) {
   if (!table.defined()) return {};
   const Tensor rows = table.size(0) == gradient.size(0) ? gradient : gradient.sum(0, true);
   return rows.to(table.scalar_type());
 }
 
-// Of x, weight, bias, offset and modulation.
+// Returns the gradients of x, weight, bias, offset and modulation.
 variable_list norm_gradients(const FusedNorm& given,
                              const Dropout& dropout,
                              const Tensor& x,
-                             const Tensor& lines,
+                             const Tensor& affine,
                              const Tensor& dy) {
   const c10::cuda::CUDAGuard guard(x.device());
   const FusedNorm norm = with_tables(given);
   const int64_t n = x.size(0), c = x.size(1);
   const Tensor dx = at::empty_like(x, x.options().memory_format(kLast));
-  const Tensor parameters = at::empty({2, n, c}, lines.options());
-  const Tensor offset = norm.offset.defined() ? at::empty({n, c}, lines.options()) : Tensor();
+  const Tensor parameters = at::empty({2, n, c}, affine.options());
+  const Tensor offset = norm.offset.defined() ? at::empty({n, c}, affine.options()) : Tensor();
   const Tensor modulation =
-      norm.modulation.defined() ? at::empty({n, 2 * c}, lines.options()) : Tensor();
+      norm.modulation.defined() ? at::empty({n, 2 * c}, affine.options()) : Tensor();
   const auto data = [](const Tensor& table) {
     return table.defined() ? table.data_ptr<float>() : nullptr;
   };
@@ -129,7 +130,7 @@ variable_list norm_gradients(const FusedNorm& given,
                 dropout,
                 x.data_ptr(),
                 dy.data_ptr(),
-                lines_of(lines),
+                affine_of(affine),
                 scratch.data_ptr<float>(),
                 {data(parameters), data(parameters) + n * c, data(offset), data(modulation)},
                 dx.data_ptr(),
@@ -139,8 +140,8 @@ variable_list norm_gradients(const FusedNorm& given,
   return {dx,
           sums[0].to(given.weight.scalar_type()),
           sums[1].to(given.bias.scalar_type()),
-          rows_gradient(offset, given.offset),
-          rows_gradient(modulation, given.modulation)};
+          table_gradient(offset, given.offset),
+          table_gradient(modulation, given.modulation)};
 }
 
 struct NormFunction : torch::autograd::Function<NormFunction> {
@@ -159,7 +160,7 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
     const Normalised answer =
         normalise(with_tables(norm), x, {.keep = keep, .generator = generator}, true);
     context->save_for_backward(
-        {x, weight, bias, norm.offset, norm.modulation, answer.lines, answer.kept});
+        {x, weight, bias, norm.offset, norm.modulation, answer.affine, answer.kept});
     context->saved_data["groups"] = groups;
     context->saved_data["eps"] = eps;
     context->saved_data["silu"] = silu;

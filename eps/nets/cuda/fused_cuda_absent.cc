@@ -1,4 +1,4 @@
-// A library built without a CUDA compiler: CUDA tensors go through ATen.
+// The functions of a library built without a CUDA compiler, in which CUDA tensors use ATen.
 #include "eps/nets/cuda/fused_cuda.h"
 
 namespace eps::nets {

@@ -5,10 +5,11 @@
 
 namespace eps::nets::cuda {
 
-// What follows the norm.
-enum class After { nothing, silu, silu_and_dropout };
+// An `Epilogue` is the operation that follows the norm.
+enum class Epilogue { nothing, silu, silu_and_dropout };
 
-// A number is kept when its 16 bits are below the threshold.
+// A `Keep` holds the threshold below which 16 random bits keep an element, and the factor of kept
+// elements.
 struct Keep {
   unsigned threshold;
   float scale;
@@ -29,7 +30,7 @@ __device__ inline PhiloxKey key_of(const PhiloxState& state) {
           static_cast<uint64_t>(*state.offset_at) + state.offset};
 }
 
-// The four numbers of subsequence `index` at the key's offset, which counts numbers.
+// Returns the four numbers of subsequence `index` at the key's offset, which counts numbers.
 __device__ inline uint4 philox(const PhiloxKey& key, uint64_t index) {
   const uint64_t step = key.offset / 4;
   uint4 counter{static_cast<unsigned>(step),
@@ -49,7 +50,7 @@ __device__ inline uint4 philox(const PhiloxKey& key, uint64_t index) {
   return counter;
 }
 
-// Bit i: is number i of vector `index` kept?
+// Returns a mask whose bit i is set if element i of vector `index` is kept.
 template <int width>
 __device__ inline unsigned draw_kept(const PhiloxKey& key, int64_t index, unsigned threshold) {
   const uint4 random = philox(key, static_cast<uint64_t>(index));

@@ -1,8 +1,8 @@
-// The CUDA kernels between the convolutions, by raw pointers: what eps/nets/fused_cuda.cc calls.
+// The CUDA kernels between the convolutions, on raw pointers, for eps/nets/cuda/fused_cuda.cc.
 //
 // An image is channels-last: pixel p of image n has its C numbers at (n * pixels + p) * C. All
-// tables are float32. Nothing is read back by the host and no sum is made by atomics: launches can
-// be captured in a graph, and the same input gives the same bits.
+// tables are float32. The host reads nothing back and no sum uses atomics: launches can be captured
+// in a graph, and the same input gives the same bits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,17 +18,18 @@ struct Images {
   int images = 0, pixels = 0, channels = 0;  // pixels of one image
 };
 
-// Whether the kernels take such images: channels fill whole vectors of 16 bytes, at most 2048.
+// Returns whether the kernels accept such images: channels fill whole vectors of 16 bytes, at most
+// 2048.
 bool supported(const Images& shape);
 
-// One number per channel, in any of the types.
+// A `Channels` holds one number per channel, in any of the types.
 struct Channels {
   const void* data = nullptr;
   Scalar type = Scalar::float32;
 };
 
-// One row per image, or one for all (stride 0); null when absent.
-struct Rows {
+// An `ImageTable` has one row per image, or one row for all images (stride 0); null when absent.
+struct ImageTable {
   const float* data = nullptr;
   int64_t stride = 0;
 };
@@ -37,57 +38,58 @@ struct Norm {
   int groups = 1;
   float eps = 0;
   Channels weight, bias;
-  Rows offset;        // rows of C, added to the image before
-  Rows modulation;    // rows of 2 C: scales and shifts after
-  bool silu = false;  // wanted where there is dropout
+  ImageTable offset;      // rows of C, added to the image before the norm
+  ImageTable modulation;  // rows of 2 C: scales and shifts after the norm
+  bool silu = false;      // must be set with dropout
 };
 
-// What each channel of each image goes through, (images, channels) each:
+// A `ChannelAffine` holds the affine maps of each channel of each image, (images, channels) each:
 // xhat = (x - center) * rstd, z = xhat * gain + intercept, y = silu(z) or z.
-struct Lines {
+struct ChannelAffine {
   float* center;
   float* rstd;
   float* gain;
   float* intercept;
-  float* mean_xhat;  // over the pixels
+  float* mean_xhat;  // mean over the pixels
 };
 
-// Philox's key and counter, as ATen's generators give them: the numbers themselves or, while a
-// graph is captured, where they will be found (offset is then added to what is there).
+// A `PhiloxState` holds Philox's key and counter from ATen's generators: the numbers themselves or,
+// during the capture of a graph, their addresses (offset is then added to the number at offset_at).
 struct PhiloxState {
   uint64_t seed = 0, offset = 0;
   const int64_t* seed_at = nullptr;
   const int64_t* offset_at = nullptr;
 };
 
-// After silu, y is multiplied by 1 / keep with probability keep, and by 0 otherwise. A number takes
-// 16 random bits: keep is rounded to a multiple of 2^-16, and 1 / keep is exact for that.
+// A `Dropout` multiplies y, after silu, by 1 / keep with probability keep, and by 0 otherwise. An
+// element takes 16 random bits: keep is rounded to a multiple of 2^-16, and 1 / keep is exact for
+// the rounded value.
 struct Dropout {
   float keep = 1;  // 1: none
   PhiloxState random;
-  // One byte for each 16 bytes of the image, bit i for number i: was it kept? Written forward
-  // unless null, read backward.
+  // `kept` is a mask with one byte for each 16 bytes of the image: bit i is set if element i was
+  // kept. norm_forward writes the mask unless null, and norm_backward reads it.
   uint8_t* kept = nullptr;
 };
 
-// Philox numbers that a thread draws from the generator's sequence: what norm_forward uses up.
+// norm_forward advances the generator by this many Philox numbers per thread.
 constexpr uint64_t kDropoutDraws = 4;
 
-// Numbers of scratch memory that norm_forward and norm_backward need.
+// Returns the numbers of scratch memory that norm_forward and norm_backward need.
 int64_t norm_scratch(const Images& shape);
 
-// Reads x twice and writes y: 3 images of traffic.
+// Computes the norm. Reads x twice and writes y: 3 images of traffic.
 void norm_forward(const Images& shape,
                   const Norm& norm,
                   const Dropout& dropout,
                   const void* x,
                   float* scratch,
-                  const Lines& lines,
+                  const ChannelAffine& affine,
                   void* y,
                   cudaStream_t stream);
 
-// Each (images, channels), unless null. Those of weight and bias are still to be summed over the
-// images, and so are the others where one row served all images.
+// `NormGradients` holds gradients, each (images, channels) unless null. Those of weight and bias
+// are still to be summed over the images, and so are those of tables with one row for all images.
 struct NormGradients {
   float* weight;
   float* bias;
@@ -95,19 +97,19 @@ struct NormGradients {
   float* modulation;  // (images, 2 channels)
 };
 
-// Reads x and dy twice and writes dx: 5 images of traffic.
+// Computes the gradients of the norm. Reads x and dy twice and writes dx: 5 images of traffic.
 void norm_backward(const Images& shape,
                    const Norm& norm,
                    const Dropout& dropout,
                    const void* x,
                    const void* dy,
-                   const Lines& lines,
+                   const ChannelAffine& affine,
                    float* scratch,
                    const NormGradients& gradients,
                    void* dx,
                    cudaStream_t stream);
 
-// y = (h + x + bias) * scale, the bias (C) or null; y may be h. 3 images of traffic.
+// Computes y = (h + x + bias) * scale, with bias (C) or null; y may be h. 3 images of traffic.
 void residual_forward(const Images& shape,
                       const void* h,
                       const void* x,
@@ -116,12 +118,12 @@ void residual_forward(const Images& shape,
                       void* y,
                       cudaStream_t stream);
 
-// Rows of the table of sums that residual_backward writes.
+// Returns the rows of the table of sums that residual_backward writes.
 int residual_sums(const Images& shape);
 
-// dx = dy * scale unless dx is null, and, unless sums is null, sums (residual_sums(), C) that add
-// up to the sum of dy * scale over all pixels. Pixels of dy are `stride` numbers apart. 2 images of
-// traffic.
+// Computes dx = dy * scale unless dx is null, and, unless sums is null, partial sums
+// (residual_sums(), C) that add up to the sum of dy * scale over all pixels. Pixels of dy are
+// `stride` numbers apart. 2 images of traffic.
 void residual_backward(const Images& shape,
                        const void* dy,
                        int64_t stride,

@@ -1,4 +1,4 @@
-// The sum that closes a block, as a differentiable function of tensors.
+// The residual sum at the end of a block, as a differentiable function of tensors.
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "eps/nets/cuda/fused_cuda.h"
@@ -25,8 +25,8 @@ void add_scaled(
   C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 
-// The distance of neighbouring pixels when dy is channels-last but for that, as a part of the
-// channels of a larger image is; 0 for any other layout.
+// Returns the distance of neighbouring pixels when dy is channels-last except for that distance, as
+// a slice of the channels of a larger image is; 0 for any other layout.
 int64_t pixel_stride(const Tensor& dy) {
   const int64_t stride = dy.stride(3);
   const bool regular = dy.stride(1) == 1 && dy.stride(2) == stride * dy.size(3) &&
@@ -34,7 +34,7 @@ int64_t pixel_stride(const Tensor& dy) {
   return regular && stride * dy.element_size() % 16 == 0 && is_aligned(dy) ? stride : 0;
 }
 
-// Of h and x, and of the bias when it has a type.
+// Returns the gradient of h and x, and that of the bias when it has a type.
 std::pair<Tensor, Tensor> residual_gradients(Tensor dy,
                                              double scale,
                                              std::optional<at::ScalarType> bias) {

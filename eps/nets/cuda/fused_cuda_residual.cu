@@ -1,10 +1,11 @@
-// The sum that closes a block, and its gradient: all images in one row of pixels.
+// The residual sum at the end of a block, and its gradient: all images as one sequence of pixels.
 #include "eps/nets/cuda/fused_cuda_vectors.cuh"
 
 namespace eps::nets::cuda {
 namespace {
 
-// One round of blocks that fills the largest devices, so that there are few sums to add up.
+// Returns a tiling with one wave of blocks that fills the largest devices, so that there are few
+// partial sums.
 Tiling even_tiling(const Images& shape) {
   const int pixels = shape.images * shape.pixels;
   Tiling tiling{};
@@ -24,18 +25,18 @@ __global__ void __launch_bounds__(512) add_scaled(const uint4* h,
                                                   Tiling tiling,
                                                   int pixels,
                                                   uint4* y) {
-  const Walk walk = walk_of<T>(tiling, pixels);
+  const StridedRange range = range_of<T>(tiling, pixels);
   float shift[kWidth<T>] = {};
   if (bias) {
 #pragma unroll
-    for (int i = 0; i < kWidth<T>; ++i) shift[i] = bias[walk.channel + i];
+    for (int i = 0; i < kWidth<T>; ++i) shift[i] = bias[range.channel + i];
   }
-  for_each_batch<4>(walk, [&](auto batch, int k) {
+  for_each_batch<4>(range, [&](auto batch, int k) {
     uint4 raw_h[batch.size], raw_x[batch.size];
 #pragma unroll
     for (int b = 0; b < batch.size; ++b) {
-      raw_h[b] = h[walk.at(k + b)];
-      raw_x[b] = x[walk.at(k + b)];
+      raw_h[b] = h[range.at(k + b)];
+      raw_x[b] = x[range.at(k + b)];
     }
 #pragma unroll
     for (int b = 0; b < batch.size; ++b) {
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(512) add_scaled(const uint4* h,
       unpack<T>(raw_x[b], other);
 #pragma unroll
       for (int i = 0; i < kWidth<T>; ++i) sum[i] = (sum[i] + other[i] + shift[i]) * scale;
-      y[walk.at(k + b)] = pack<T>(sum);
+      y[range.at(k + b)] = pack<T>(sum);
     }
   });
 }
@@ -58,13 +59,14 @@ __global__ void __launch_bounds__(512, 2) scale_and_sum(const uint4* __restrict_
                                                         uint4* __restrict__ dx,
                                                         float* __restrict__ sums) {
   extern __shared__ float4 shared[];
-  const Walk walk = walk_of<T>(tiling, pixels);
-  // The same pixels where dy lies: its pixels may be further apart than their channels need.
+  const StridedRange range = range_of<T>(tiling, pixels);
+  // The offsets of dy differ from those of dx: pixels of dy may be further apart than their
+  // channels need.
   const int64_t pixel = static_cast<int64_t>(blockIdx.x) * tiling.chunk + threadIdx.y;
   const int64_t from = pixel * stride + threadIdx.x;
   const int64_t jump = tiling.rows * stride;
   float total[kWidth<T>] = {};
-  for_each_batch<4>(walk, [&](auto batch, int k) {
+  for_each_batch<4>(range, [&](auto batch, int k) {
     uint4 raw[batch.size];
 #pragma unroll
     for (int b = 0; b < batch.size; ++b) raw[b] = dy[from + (k + b) * jump];
@@ -77,7 +79,7 @@ __global__ void __launch_bounds__(512, 2) scale_and_sum(const uint4* __restrict_
         value[i] *= scale;
         total[i] += value[i];
       }
-      if (dx) dx[walk.at(k + b)] = pack<T>(value);
+      if (dx) dx[range.at(k + b)] = pack<T>(value);
     }
   });
   if (sums) {

@@ -1,4 +1,4 @@
-// What the tensors' side of the CUDA kernels shares: shapes, types and layouts.
+// Shapes, types and layouts for the functions of tensors that call the CUDA kernels.
 #pragma once
 
 #include <ATen/cuda/CUDAContext.h>
@@ -53,12 +53,12 @@ inline MaybeTensor maybe(const Tensor& tensor) {
 
 inline Tensor or_none(const MaybeTensor& tensor) { return tensor ? *tensor : Tensor(); }
 
-// Rows of float32, one behind the other; float32 tables of the network are so already.
+// Returns contiguous rows of float32; float32 tables of the network already are.
 inline Tensor table_of(const Tensor& table) {
   return table.defined() ? table.to(at::kFloat).contiguous() : table;
 }
 
-// dy as the kernels take it; autograd may hand over any layout.
+// Returns dy in the layout of the kernels; autograd may pass any layout.
 inline Tensor image_gradient(const Tensor& dy, const Tensor& like) {
   const Tensor typed = dy.to(like.scalar_type());
   const Tensor dense = typed.contiguous(kLast);

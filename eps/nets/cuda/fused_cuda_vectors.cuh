@@ -1,4 +1,4 @@
-// What the CUDA kernels share: 16 bytes of numbers at a time, and how blocks divide the pixels.
+// Helpers of the CUDA kernels: vectors of 16 bytes, and the division of pixels among blocks.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -55,7 +55,7 @@ __device__ inline uint4 pack(const float (&values)[kWidth<T>]) {
   return {words[0], words[1], words[2], words[3]};
 }
 
-// Float32 tables come four numbers at a time: rows of C begin at multiples of 16 bytes.
+// Loads float32 tables in vectors of four: rows of C begin at multiples of 16 bytes.
 template <int width>
 __device__ inline void load_row(const float* table, float (&values)[width]) {
 #pragma unroll
@@ -68,18 +68,18 @@ __device__ inline void load_row(const float* table, float (&values)[width]) {
   }
 }
 
-// The numbers of Lines from `at` on: z = (x - center) * slope + intercept.
+// Loads the affine maps from index `at` on: z = (x - center) * slope + intercept.
 template <int width>
-__device__ inline void load_slope(const Lines& lines,
-                                  int64_t at,
-                                  float (&center)[width],
-                                  float (&slope)[width],
-                                  float (&intercept)[width]) {
+__device__ inline void load_affine(const ChannelAffine& affine,
+                                   int64_t at,
+                                   float (&center)[width],
+                                   float (&slope)[width],
+                                   float (&intercept)[width]) {
   float gain[width];
-  load_row(lines.center + at, center);
-  load_row(lines.rstd + at, slope);
-  load_row(lines.gain + at, gain);
-  load_row(lines.intercept + at, intercept);
+  load_row(affine.center + at, center);
+  load_row(affine.rstd + at, slope);
+  load_row(affine.gain + at, gain);
+  load_row(affine.intercept + at, intercept);
 #pragma unroll
   for (int i = 0; i < width; ++i) slope[i] *= gain[i];
 }
@@ -97,8 +97,9 @@ __device__ inline float load_channel(const Channels& table, int c) {
 
 __device__ inline float sigmoid(float z) { return __fdividef(1.0f, 1.0f + __expf(-z)); }
 
-// Blocks of columns x rows threads: thread (i, r) has vector i of the channels, of every rows-th
-// pixel from r on. A chunk of pixels is a block's; chunks never cross images.
+// A `Tiling` divides pixels among blocks of columns x rows threads: thread (i, r) processes vector
+// i of the channels, of every rows-th pixel from r on. Each block has one chunk of pixels; chunks
+// never cross images.
 struct Tiling {
   int columns, rows;
   int chunk, chunks;  // pixels in a chunk, chunks in an image
@@ -107,14 +108,14 @@ struct Tiling {
 };
 
 constexpr int kThreads = 256;
-constexpr int kEnoughBlocks = 4 * 132;  // four for each processor of the largest devices
+constexpr int kEnoughBlocks = 4 * 132;  // four for each multiprocessor of the largest devices
 
 inline int vectors_of(const Images& shape) {
   return shape.channels / (shape.type == Scalar::float32 ? 4 : 8);
 }
 
-// Up to 16 pixels a thread, so that what a thread loads once per chunk weighs little; fewer where
-// there would not be blocks enough.
+// Returns a tiling with up to 16 pixels a thread, so that loads once per chunk cost little; with
+// fewer pixels where there would be too few blocks.
 inline Tiling tiling_of(const Images& shape) {
   Tiling tiling{};
   tiling.columns = vectors_of(shape);
@@ -127,9 +128,9 @@ inline Tiling tiling_of(const Images& shape) {
   return tiling;
 }
 
-// Where thread (i, r) of a block works: from vector `first` on, `step` vectors further `count`
-// times.
-struct Walk {
+// A `StridedRange` is the range of vectors of thread (i, r): `count` vectors from `first` on, at
+// distance `step`.
+struct StridedRange {
   int64_t first;
   int step, count;
   int image, channel;  // the first channel of the vector
@@ -138,7 +139,7 @@ struct Walk {
 };
 
 template <class T>
-__device__ inline Walk walk_of(const Tiling& tiling, int pixels) {
+__device__ inline StridedRange range_of(const Tiling& tiling, int pixels) {
   const int block = blockIdx.x, image = block / tiling.chunks, chunk = block % tiling.chunks;
   const int begin = chunk * tiling.chunk + static_cast<int>(threadIdx.y);
   const int end = min(pixels, (chunk + 1) * tiling.chunk);
@@ -154,15 +155,15 @@ struct Batch {
   static constexpr int size = vectors;
 };
 
-// Calls body(batch, k) for vectors k, ..., k + batch.size - 1 of a walk until it has had them all:
-// a body that first loads its whole batch has so many loads under way.
+// Calls body(batch, k) for vectors k, ..., k + batch.size - 1 of the range until all are processed:
+// a body that first loads its whole batch has batch.size loads in flight.
 template <int kBatch, class Body>
-__device__ inline void for_each_batch(const Walk& walk, const Body& body) {
+__device__ inline void for_each_batch(const StridedRange& range, const Body& body) {
   int k = 0;
-  for (; k + kBatch <= walk.count; k += kBatch) {
+  for (; k + kBatch <= range.count; k += kBatch) {
     body(Batch<kBatch>{}, k);
   }
-  for (; k < walk.count; ++k) body(Batch<1>{}, k);
+  for (; k < range.count; ++k) body(Batch<1>{}, k);
 }
 
 // Sums one number per channel over the rows of a block, in the order of the rows, into
@@ -189,8 +190,8 @@ inline size_t sum_rows_bytes(const Images& shape, const Tiling& tiling) {
   return sizeof(float) * tiling.rows * shape.channels;
 }
 
-// One block of columns x rows threads per image joins the chunks' pairs of numbers, each thread
-// every rows-th chunk of its channels, in float64 into shared[channel]; join(total, chunk,
+// Adds up the chunks' pairs of numbers of one image, with one block of columns x rows threads, each
+// thread every rows-th chunk of its channels, in float64 into shared[channel]; join(total, chunk,
 // channel, first, second) adds a pair. shared: [rows][channels].
 template <class Join>
 __device__ inline void join_chunks(
