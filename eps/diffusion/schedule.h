@@ -40,7 +40,7 @@ vp_linear();  // alpha^2 + beta^2 = 1, linear noise rate 0.1 ... 20 (Song et al.
 const Schedule& vp_cosine();       // alpha^2 + beta^2 = 1, cosine (Nichol & Dhariwal 2021)
 const Schedule& rectified_flow();  // alpha = 1 - t, beta = t (Liu et al. 2022)
 
-// Returns all of the above by name: "edm", "vp_linear", "vp_cosine", "flow".
+// Returns these four schedules by name: "edm", "vp_linear", "vp_cosine", "flow".
 const std::map<std::string, const Schedule*>& schedules();
 
 // These functions turn one quantity at (x_t, t) into another: mean = E[x0 | x_t, ...], score = grad
