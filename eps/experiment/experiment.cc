@@ -1,4 +1,4 @@
-// Experiments: their JSON, and the cells they are made of.
+// Experiments: their JSON, and their cells.
 #include "eps/experiment/experiment.h"
 
 #include <fmt/format.h>
@@ -78,7 +78,8 @@ void validate(const Experiment& e, const std::string& source) {
           plot.x);
 }
 
-// A name for a folder: lower case, with a dash for what is no letter or digit.
+// Returns a name for a folder: letters in lower case, digits and _, with a dash for each run of
+// other characters.
 std::string slug(const std::string& text) {
   std::string name;
   for (const char c : text) {

@@ -13,27 +13,28 @@
 
 namespace eps::experiment {
 
-// A row of the tables, or several that differ in their steps.
+// A `MethodEntry` is a row of the tables, or several that differ in their steps.
 struct MethodEntry {
   std::string label;
   std::string method;               // "dps:scale=3"
-  std::string model = {};           // which network; {task} stands for the task. Empty: the input's
+  std::string model = {};           // name of the network; {task} is the task. Empty: the input's
   std::vector<int64_t> steps = {};  // one row each; none: the method's own
-  std::vector<std::string> tasks = {};  // those it is for; none: all
-  std::string score = "samples";        // what is judged: the samples, or their mean
+  std::vector<std::string> tasks = {};  // none: all
+  std::string score = "samples";        // what the metrics score: samples or mean
 };
 
-// Images of a cell that are kept for pictures.
+// The largest number of a cell's images that are kept for pictures.
 constexpr int64_t kMostSheetImages = 8;
 
+// An `Experiment` is the content of one JSON file.
 struct Experiment {
   std::string title, about;
-  std::string data =
-      {};  // a data set, or "exact:..." (eps/exact_data.h); empty: the user names one
+  // A data set, or "exact:..." (eps/priors/exact_data.h). Empty: the user names one.
+  std::string data = {};
   int64_t images = 100, samples = 10;
   double sigma_y = 0.05;
   uint64_t seed = 0;
-  int64_t batch = 0;  // images in memory together; 0: as many as the program is told
+  int64_t batch = 0;  // images in memory together; 0: the program's default
   std::vector<std::string> tasks;
   std::vector<MethodEntry> methods;
   std::vector<std::string> metrics;  // columns of the tables
@@ -42,27 +43,27 @@ struct Experiment {
   int64_t sheet_images = 4;
 };
 
-// An unknown field, task, method or metric, or a value of the wrong type, is an Error that names
-// it; `source` is for messages.
+// Reads an experiment. An unknown field, task, method or metric, or a value of the wrong type, is
+// an Error that names it; `source` is for messages.
 Experiment parse_experiment(const std::string& json, const std::string& source);
 std::string to_json(const Experiment& experiment);
 
-// One unit of work: a method with its options on a task, with a network.
+// A `Cell` is one unit of work: a method with its options on a task, with a network.
 struct Cell {
   std::string task, label, method;
   int64_t steps = 0;       // 0: the method's own
   std::string model;       // name of the network; empty: an exact prior
   std::string model_file;  // empty: none was given
-  bool of_mean;            // the mean of the samples is judged
-  std::string folder;      // a name of its own for what is drawn
+  bool of_mean;            // the mean of the samples is scored
+  std::string folder;      // name of the folder of its samples
 };
 
-// All cells, task by task, in the order of the experiment. models: the files for each name; a name
-// with several files (a network at several times of its training) makes a cell for each.
+// Returns all cells, task by task, in the order of the experiment. models: the files for each name;
+// a name with several files (a network at several times of its training) makes a cell for each.
 std::vector<Cell> cells_of(const Experiment& experiment,
                            const std::map<std::string, std::vector<std::string>>& models);
 
-// Whether an exact prior stands for data and networks.
+// Returns whether an exact prior stands for data and networks.
 bool is_exact(const Experiment& experiment);
 
 }  // namespace eps::experiment

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What all cells of a folder share.
+// Returns the settings that all cells of a folder share.
 Json protocol(const Experiment& e, const std::string& images_hash) {
   return {{"title", e.title},
           {"images", e.images},
@@ -23,14 +23,16 @@ Json protocol(const Experiment& e, const std::string& images_hash) {
           {"images_hash", images_hash}};
 }
 
-// Nothing but what another process has just begun with, or one that was killed left.
+// Refuses a folder that holds more than the first files of a process that has just begun or was
+// killed.
 void check_free(const std::string& path) {
   if (!fs::exists(path)) return;
   check(fs::is_directory(path), path, ": is a file; a folder is wanted");
   for (const auto& entry : fs::directory_iterator(path)) {
     const std::string name = entry.path().filename().string();
     const bool ours = name == "lock" || name.starts_with("experiment.json");
-    // Everything else comes after experiment.json: it may have come since we looked.
+    // Other files come after experiment.json, which another process may have written in the
+    // meantime.
     check(ours || fs::exists(path + "/experiment.json"),
           path,
           ": holds ",
@@ -68,7 +70,7 @@ void open_experiment_folder(const std::string& path,
                             const std::string& images_hash) {
   const std::string file = path + "/experiment.json";
   const Json wanted = protocol(experiment, images_hash);
-  // Before anything is made there: it may be anyone's.
+  // A folder that may belong to someone else is checked before anything is written there.
   if (!fs::exists(file)) check_free(path);
   std::error_code error;
   fs::create_directories(path, error);

@@ -1,4 +1,4 @@
-// Who does what of an experiment, and what tells one cell from another.
+// The distribution of an experiment's cells over ranks, and the texts that tell cells apart.
 #include "eps/experiment/plan.h"
 
 #include <algorithm>

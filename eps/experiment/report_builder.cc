@@ -12,7 +12,7 @@
 namespace eps::experiment {
 namespace {
 
-// Columns of a sheet as they are gathered, each (K, C, H, W) with the PSNR of its images or
+// `Columns` gathers the columns of a sheet, each (K, C, H, W) with the PSNR of its images or
 // without.
 struct Columns {
   std::vector<std::string> titles;
@@ -56,7 +56,7 @@ class Sheets {
   }
 
  private:
-  // The image and its measurement; the same for every cell of the task.
+  // Returns the columns of the image and its measurement, the same for every cell of the task.
   Columns begin(const std::string& task) const {
     const Problem problem =
         make_problems(
@@ -69,7 +69,7 @@ class Sheets {
     columns.add("measurement", problem.A->format().picture(problem.y).expand_as(few_.x0));
     return columns;
   }
-  // Rows of the task that have pictures.
+  // Returns the rows of the task that have pictures.
   std::vector<size_t> finished(const std::string& task) const {
     std::vector<size_t> found;
     for (size_t i = 0; i < rows_.size(); ++i)
@@ -79,7 +79,7 @@ class Sheets {
   Tensor few(const Tensor& images) const { return images.slice(0, 0, few_.x0.size(0)); }
   Tensor quality(const Tensor& images) const { return psnr(images, few_.x0); }
 
-  // The first sample of each method.
+  // Adds a sheet with the first sample of each method.
   void add_methods(const std::string& task, std::vector<report::PictureGrid>& sheets) const {
     const auto found = finished(task);
     if (found.empty()) return;
@@ -91,7 +91,7 @@ class Sheets {
     sheets.push_back(columns.sheet(report::task_title(task)));
   }
 
-  // For each method: samples, their mean and how they differ.
+  // Adds a sheet for each method: samples, their mean and their standard deviation.
   void add_samples(const std::string& task, std::vector<report::PictureGrid>& sheets) const {
     const auto found = finished(task);
     if (found.empty()) return;
@@ -104,7 +104,7 @@ class Sheets {
         columns.add(fmt::format("sample {}", k + 1), sample, quality(sample));
       }
       columns.add("mean", few(thumbnails.mean), quality(few(thumbnails.mean)));
-      // Black is none, white a standard deviation of 0.5 or more.
+      // Black is a standard deviation of 0, white one of 0.5 or more.
       columns.add("std", few(thumbnails.deviation) * 4 - 1);
       sheets.push_back(columns.sheet(
           fmt::format("{}: {}", report::task_title(task), report::row_label(rows_[i]))));

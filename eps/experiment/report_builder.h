@@ -1,4 +1,4 @@
-// From the rows of an experiment to its report: which columns, plots and pictures it has.
+// From the rows of an experiment to its report: columns, plots and pictures.
 #pragma once
 
 #include "eps/experiment/cell_folder.h"
@@ -6,7 +6,8 @@
 
 namespace eps::experiment {
 
-// rows and thumbnails: one for each cell, in their order.
+// Returns the report of an experiment. rows and thumbnails: one for each cell, in the order of the
+// cells.
 report::Report make_report(const Experiment& experiment,
                            const ExperimentInputs& inputs,
                            const std::vector<report::Row>& rows,

@@ -1,4 +1,4 @@
-// The cells that the report of an experiment shows.
+// The cells in the report of an experiment.
 #include "eps/experiment/report_cells.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a metric is a network's judgement.
+// Returns whether a metric is the score of a network.
 bool is_judged(const std::string& name) {
   return name.starts_with("lpips") || name.starts_with("fid") ||
          name.find("_inception") != std::string::npos || name.find("_768") != std::string::npos;
@@ -32,7 +32,7 @@ bool has(const All& all, const Item& item) {
   return std::find(all.begin(), all.end(), item) != all.end();
 }
 
-// Where in the experiment a row belongs: its task and its method, by number. Nothing, if nowhere.
+// Returns the place of a row in the experiment, the numbers of its task and its method, or nothing.
 std::optional<std::pair<size_t, size_t>> place(const Experiment& e, const ReportCell& cell) {
   const report::Row& row = cell.row;
   const auto task = std::find(e.tasks.begin(), e.tasks.end(), row.task);
@@ -51,7 +51,7 @@ auto name_of(const ReportCell& cell) {
   return std::tie(cell.row.task, cell.row.method, cell.row.steps, cell.of_mean);
 }
 
-// Finished cells in the folder that are not own ones, the last first; without pictures.
+// Returns the finished cells in the folder that are not own ones, the last first, without pictures.
 std::vector<ReportCell> finished_cells(const std::string& cells,
                                        const std::vector<ReportCell>& own,
                                        const std::string& judges) {
@@ -103,7 +103,7 @@ std::vector<ReportCell> merge_finished(std::vector<ReportCell> own,
       rest.push_back(std::move(cell));
     }
   }
-  // As cells_of() orders them: by network, then as the steps stand in the experiment.
+  // The order is that of cells_of(): by network, then by the steps in the experiment.
   const auto step = [&](const ReportCell& cell) {
     const auto& steps = whole.methods[place(whole, cell)->second].steps;
     return std::find(steps.begin(), steps.end(), cell.row.steps) - steps.begin();

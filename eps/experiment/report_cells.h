@@ -1,5 +1,5 @@
-// The cells that the report of an experiment shows: those of the command that writes it, and what
-// commands before it have finished of the rest.
+// The cells in the report of an experiment: those of the command that writes it, and those that
+// earlier commands have finished.
 #pragma once
 
 #include "eps/experiment/cell_folder.h"
@@ -7,6 +7,7 @@
 
 namespace eps::experiment {
 
+// A `ReportCell` is a cell with its row and its pictures.
 struct ReportCell {
   std::string folder;  // its name
   bool of_mean = false;
@@ -14,14 +15,14 @@ struct ReportCell {
   std::optional<Thumbnails> thumbnails;
 };
 
-// What is known of a cell by now, as judged by these judges; what others said is left out. Nothing,
-// if it was never scored.
+// Returns the row of a cell, or nothing if it was never scored. Where other metric networks than
+// `judges` scored the cell, the row is without their scores.
 std::optional<report::Row> read_row(const CellFolder& folder, const std::string& judges);
 
-// `own`, and what else of the whole experiment is finished in the folder of the cells, in the
-// experiment's order. Of rows that share task, label and steps, and so were drawn with other
-// networks or arithmetic, own ones are shown, or else the last for each number of images that the
-// network had seen.
+// Returns `own` and the other finished cells of the whole experiment in the folder of the cells, in
+// the experiment's order. Several rows may share task, label and steps, where networks or
+// arithmetic differ: then own rows are shown, or else the last for each number of images in the
+// network's training.
 std::vector<ReportCell> merge_finished(std::vector<ReportCell> own,
                                        const Experiment& whole,
                                        const std::string& cells,

@@ -28,7 +28,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Half of the batches were faster: the first ones, which warm the machine up, do not count.
+// Returns the median, in which the slow first batches do not count.
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -84,7 +84,7 @@ class Runner {
   }
 
  private:
-  // What scoring takes, in evaluations of the denoiser, roughly.
+  // The cost of scoring, roughly, in evaluations of the denoiser.
   static constexpr double kScoring = 20;
 
   bool mine(const Cell& cell) const { return owner_.at(cell.folder) == o_.ranks.rank; }
@@ -95,7 +95,7 @@ class Runner {
     return CellFolder(o_.out + "/cells/" + cell.folder, cell.of_mean);
   }
 
-  // Whatever changes the samples changes this.
+  // Returns a hash of everything that the samples depend on.
   std::string identity(const Cell& cell, const MethodChoice& choice) {
     std::string& model = model_hashes_[cell.model_file];
     if (model.empty() && !cell.model_file.empty()) model = content_hash(read_file(cell.model_file));
@@ -118,12 +118,12 @@ class Runner {
     const CellFolder there = folder(cell);
     const auto row = there.row(in_.judges.identity);
     if (row) return row->error.empty();
-    // Scored by other judges, and the samples are gone: there is nothing to do.
+    // A cell that other metric networks scored, and whose samples are gone, cannot be scored again.
     const auto any = there.any_row();
     return any && any->error.empty() && !there.has_samples();
   }
 
-  // Whether another cell will judge the same samples.
+  // Returns whether another cell will score the same samples.
   bool wanted_again(const Cell& cell) const {
     return std::any_of(cells_.begin(), cells_.end(), [&](const Cell& other) {
       return other.folder == cell.folder && !finished(other);
@@ -133,7 +133,7 @@ class Runner {
   report::Row complete(const Cell& cell) {
     const CellFolder there = folder(cell);
     std::filesystem::create_directories(there.file(""));
-    // A process that was started beside this one may be at it: then it may be finished afterwards.
+    // Another process may be at this cell, which is then finished when the lock is free.
     const FileLock lock(there.file("lock"), FileLock::IfHeld::wait);
     if (finished(cell)) return *there.any_row();
     report::Row row = named(cell);
@@ -150,7 +150,7 @@ class Runner {
     } catch (const std::exception& error) {
       row.error = error.what();
     }
-    // What was good before stays, though it was judged by others.
+    // A good row stays, even one by other metric networks.
     const auto before = there.any_row();
     if (!row.error.empty() && !(before && before->error.empty()))
       there.write_row(row, in_.judges.identity);
@@ -234,7 +234,7 @@ class Runner {
       row = named(cell);
       row->error = kNotRunYet;
     }
-    row->method = cell.label;  // which may have changed since
+    row->method = cell.label;  // the label may have changed since
     return {cell.folder, cell.of_mean, *row, folder(cell).thumbnails()};
   }
 

@@ -1,4 +1,4 @@
-// What every operator must satisfy, as numbers.
+// The contract of operators, as numbers.
 #include "eps/verify/contract.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Tensor measurement_noise(const LinearOperator& A, const Shape& image, Rng& rng) 
 
 Coefficients edm_at(double sigma) { return edm().at(scalar(sigma)); }
 
-// Sigma_star^{-1} v = v/sigma^2 + A'A v/sigma_y^2, from apply and adjoint alone.
+// Returns Sigma_star^{-1} v = v/sigma^2 + A'A v/sigma_y^2, from apply and adjoint alone.
 Tensor precision_times(const LinearOperator& A, double sigma, const Tensor& v) {
   return v / (sigma * sigma) + A.adjoint(A.apply(v)) / (kVerifySigmaY * kVerifySigmaY);
 }

@@ -19,12 +19,12 @@ bool is_mask(const LinearOperator& A) {
 
 enum class Exact { never, isotropic, gaussian, always };
 
-// A chain that is fine enough, and particles enough, for their error to be below that of the
-// samples.
+// The chain is fine enough for its error to be below that of the samples.
 const std::string kFineChain = "steps=200,sigma_max=10,sigma_min=0.002";
 
-// Step sizes are the paper's, which are for 3 x 64 x 64 images, times the ratio of the norms of
-// noise, 4 to 111, where they multiply a vector of fixed length.
+// A `Subject` is a method with its options. Step sizes are the paper's, which are for 3 x 64 x 64
+// images, times the ratio of the norms of noise, 4 to 111, where they multiply a vector of fixed
+// length.
 struct Subject {
   std::string method;
   Exact exact;
