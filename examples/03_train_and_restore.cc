@@ -1,4 +1,5 @@
-// Trains a small EPS network on images drawn on the spot, and restores images it has not seen.
+// Trains a small EPS network on images drawn on the spot, and restores images outside the training
+// set.
 #include <cmath>
 #include <cstdio>
 

@@ -23,8 +23,9 @@ class Schedule {
   virtual Tensor time(const Tensor& sigma) const = 0;  // the t at which beta / alpha = sigma
 };
 
-// The linear noise rate b(t) = beta_min + beta_d t of the variance-preserving process (Song et al.
-// 2021), in EDM's letters: sigma(t)^2 = exp(B(t)) - 1, where B is the integral of b over [0, t].
+// A `VpRate` is the linear noise rate b(t) = beta_min + beta_d t of the variance-preserving process
+// (Song et al. 2021), in EDM's letters: sigma(t)^2 = exp(B(t)) - 1, where B is the integral of b
+// over [0, t].
 struct VpRate {
   double beta_d = 19.9;
   double beta_min = 0.1;

@@ -84,8 +84,7 @@ class PreconditionedQuery {
                                                     const Query& query) const;
   Tensor filter(const Tensor& x, const Rule& rule) const;
   Tensor skip() const;
-  Tensor side(int64_t begin,
-              int64_t end) const;  // of these channels, scaled where the input says so
+  Tensor side(int64_t begin, int64_t end) const;  // these channels, scaled for the network
 
   Tensor x_;
   Operator A_;  // keeps the spectrum that the directions point to

@@ -67,15 +67,15 @@ Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
   check(
       central <= kept, "fourier_lines: center=", central, " is more than 1/acceleration = ", kept);
   const Tensor random = rng.uniform({like.size(0), width});
-  // Distance from the zero frequency, in fft order. k comes before -k, so that no two columns are
-  // equal and the order does not depend on the sort.
+  // `distance` orders columns by their distance from the zero frequency, in fft order. k comes
+  // before -k, so that no two columns are equal and the order does not depend on the sort.
   const Tensor index = at::arange(width, random.options());
   const Tensor distance = 2 * at::minimum(index, static_cast<double>(width) - index) +
                           (2 * index > static_cast<double>(width)).to(at::kDouble);
   const auto count = [width](double fraction) {
     return static_cast<int64_t>(std::llround(fraction * static_cast<double>(width)));
   };
-  // The ranks of the columns: central ones first, then the others in random order.
+  // Central columns come first, then the others in random order.
   const Tensor is_central = at::zeros({width}, random.options())
                                 .index_fill(0, distance.argsort().slice(0, 0, count(central)), 1);
   const Tensor order = random - 2 * is_central;

@@ -19,7 +19,7 @@ class JoinedBatch {
   const Tensor& sigma() const { return sigma_; }    // (N, 1, 1, 1)
   const Tensor& labels() const { return labels_; }  // (N, label_dim), or undefined
 
-  // These functions are those of a PreconditionedQuery, for all images.
+  // These functions equal those of a PreconditionedQuery, for all images.
   Tensor input() const;
   Tensor noise_label() const;
   Tensor mean(const Tensor& answer) const;

@@ -4,7 +4,7 @@
 //   log.jsonl                       one JSON object a line
 //   state-<images>.safetensors      the state to resume from; the last two are kept
 //   network.safetensors             the averaged weights, for use
-//   network-<images>.safetensors    the same at some times of the run, if the configuration says so
+//   network-<images>.safetensors    the same every keep_every images, if that is set
 //   preview-<images>.png            restorations
 //   lock                            held by the process that trains
 //

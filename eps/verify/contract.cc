@@ -60,7 +60,7 @@ double filter_error(const LinearOperator& A, const Shape& image, Rng& rng) {
   const double forward = relative(spectral->filter(x, [](const Tensor& e) { return e; }), normal);
   const double inverse =
       relative(spectral->filter(normal + x, [](const Tensor& e) { return 1 / (e + 1); }), x);
-  // A few columns of f(A'A) against its diagonal.
+  // diagonal() must agree with a few columns of f(A'A).
   const auto f = [](const Tensor& e) { return 1 / (e + 1); };
   const Tensor diagonal = spectral->diagonal(x, f).expand(image);
   double worst = std::max(forward, inverse);

@@ -1,4 +1,4 @@
-// How far each method is from the posterior.
+// The distance of each method from the posterior.
 #include "eps/verify/verify_methods.h"
 
 #include <cmath>
@@ -135,7 +135,7 @@ MethodRow judge(const Subject& subject,
 }  // namespace
 
 const std::vector<std::string>& verify_methods_operators() {
-  // A mask, a blur, and an operator with A'A = I.
+  // The operators are a mask, a blur, and one with A'A = I.
   static const std::vector<std::string> specs = {
       "inpaint_random:missing=0.5", "blur_gaussian:std=0.75,size=3", "identity"};
   return specs;

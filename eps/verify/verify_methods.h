@@ -1,4 +1,5 @@
-// `eps verify --methods`: how far each method is from the posterior, where the posterior is known.
+// `eps verify --methods`: the distance of each method from the posterior, where the posterior is
+// known.
 //
 // An exact prior stands in for the network, so the remaining error is the method's own: its
 // approximation, and the steps it takes.
