@@ -1,4 +1,4 @@
-// The pivot of Theorem 1: what a denoiser is asked, for a blurred and noisy image.
+// The pivot of Theorem 1, the input of a denoiser, for a blurred and noisy image.
 #include <cstdio>
 
 #include "eps/diffusion/pivot.h"

@@ -1,4 +1,5 @@
-// Trains a small EPS network on images drawn on the spot, and restores images it has not seen.
+// Trains a small EPS network on images drawn on the spot, and restores images outside the training
+// set.
 #include <cmath>
 #include <cstdio>
 
@@ -16,8 +17,8 @@ double psnr(const eps::Tensor& image, const eps::Tensor& truth) {
 }  // namespace
 
 int main() {
-  // 70% of the pixels missing, noise 0.05; a network of 0.2 M parameters that is shown the pivot
-  // and y.
+  // The task is noise 0.05 and 70% of the pixels missing; the network has 0.2 M parameters and
+  // takes the pivot and y.
   eps::training::TrainingConfig config;
   config.tasks = {"inpaint_random:missing=0.7"};
   config.preset = "tiny";
@@ -37,7 +38,7 @@ int main() {
     if (step % 100 == 0) std::printf("step %d: loss %.3f\n", step, trainer.report().loss.all);
   }
 
-  // Eight new images, their measurements, one posterior sample and one mean of eight each.
+  // Poses eight new images, and draws one posterior sample and one mean of eight for each.
   const c10::NoGradGuard no_gradients;
   const eps::Dataset unseen = eps::read_dataset({"synthetic:size=16,count=8,seed=1"}, {});
   const auto posed =

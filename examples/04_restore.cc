@@ -1,4 +1,5 @@
-// Restores a measurement with the network that comes with eps, and says how sure it is.
+// Restores a measurement with the network that comes with eps, and prints how certain the result
+// is.
 #include <ATen/Parallel.h>
 
 #include <cstdio>
@@ -12,8 +13,9 @@ int main() {
   at::set_num_threads(static_cast<int>(std::thread::hardware_concurrency()));
   const eps::Checkpoint network = eps::read_checkpoint(eps::find_model("faces64-eps"));
 
-  // A measurement of an image that comes with eps. For one of your own leave out `simulate`, and
-  // say how it was made: {.mask = "mask.png"}, {.kernel = "kernel.npy"}, {.downscale = "4"}, ...
+  // The measurement is simulated from an image that comes with eps. For one of your own leave out
+  // `simulate`, and give its operator:
+  // {.mask = "mask.png"}, {.kernel = "kernel.npy"}, {.downscale = "4"}, ...
   const eps::RestorationResult result =
       eps::restore_measurement({.input = eps::find_in_models("faces64-images/07.png"),
                                 .operator_options = {.spec = "inpaint_random:missing=0.7"},

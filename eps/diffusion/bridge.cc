@@ -12,8 +12,8 @@ Bridge indi() {
           .variance = [](const Tensor& sigma) { return at::zeros_like(sigma); }};
 }
 
-// The integral from 0 to t <= 1/2 of 1000 (a + (b - a) u)^2 du: the authors' sum as t runs through
-// it continuously, which agrees to 1e-3.
+// Returns the integral from 0 to t <= 1/2 of 1000 (a + (b - a) u)^2 du, the continuous form of the
+// authors' sum; they agree to 1e-3.
 Tensor first_half(const Tensor& t) {
   const double a = 1e-2, b = std::sqrt(3e-4);
   return ((a + (b - a) * t).pow(3) - a * a * a) * (1000 / (3 * (b - a)));
@@ -46,7 +46,7 @@ Tensor on_bridge(const Bridge& bridge,
                  const Tensor& x1,
                  const Tensor& sigma,
                  const Tensor& n) {
-  // Not (1 - w) x0 + w x1, which near x0 would lose the difference in float32.
+  // The form (1 - w) x0 + w x1 would lose the difference near x0 in float32.
   return x0 + bridge.weight(sigma) * (x1 - x0) + bridge.variance(sigma).sqrt() * n;
 }
 

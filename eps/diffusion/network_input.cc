@@ -1,4 +1,4 @@
-// Names of what networks see, and which network serves which method.
+// Names of network inputs, and which network serves which method.
 #include "eps/diffusion/network_input.h"
 
 #include <algorithm>

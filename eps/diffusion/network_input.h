@@ -1,4 +1,4 @@
-// The description of what a network sees (App. C, Input Configuration Ablation): one image, and
+// The description of a network's input (App. C, Input Configuration Ablation): one image, and
 // further channels beside it.
 #pragma once
 
@@ -6,39 +6,41 @@
 
 namespace eps {
 
-// The image that the network corrects: the state x_t, the pivot mu_star, or a point on one of the
-// two bridges from x0 to picture(y) (eps/diffusion/bridge.h).
+// A `Geometry` names the image that the network corrects: the state x_t, the pivot mu_star, or a
+// point on one of the two bridges from x0 to picture(y) (eps/diffusion/bridge.h).
 enum class Geometry { state, pivot, indi, i2sb };
 
-// A channel is as wide as the image:
+// A `Channel` is as wide as the image:
 //   y          picture(y), the measurement as an image
 //   deviation  ln(diag Sigma_star) / 8, the scale on which EDM embeds sigma
-//   precision  ln(1 + diag(A'A)/(4 sigma_y^2)) / 8: how much is known of each pixel beyond a prior
-//              deviation of 1/2. In y a hole of a mask and a grey pixel are both 0, and sigma_y is
-//              nowhere to be seen; here both are plain
+//   precision  ln(1 + diag(A'A)/(4 sigma_y^2)) / 8: the knowledge of each pixel beyond a prior
+//              deviation of 1/2. In y a hole of a mask and a grey pixel are both 0, and sigma_y
+//              does not appear; the precision tells them apart and depends on sigma_y
 //   skip       c_skip x, the linear estimate that the network corrects, which the anisotropic
-//              preconditioning fills in. It is no multiple of c_in x, and how they are related
-//              depends on an operator that the network does not see
+//              preconditioning fills in. It is no multiple of c_in x, and the relation of the two
+//              depends on the operator, which is not among the network's inputs
 enum class Channel { y, deviation, precision, skip };
 
+// A `NetworkInput` lists the image and the side channels that a network takes.
 struct NetworkInput {
   Geometry geometry = Geometry::state;
   std::vector<Channel> side = {};
-  bool scale_side = false;  // EDM's c_in(sigma) multiplies the side, too: hides it at high noise
+  bool scale_side = false;  // EDM's c_in(sigma) multiplies the side, and hides it at high noise
 
   bool operator==(const NetworkInput&) const = default;
   bool has(Channel channel) const;
-  NetworkInput with(Channel channel) const;  // at the end, unless it is there
+  NetworkInput with(Channel channel) const;  // appended, unless listed already
   NetworkInput without(Channel channel) const;
 
   bool is_bridge() const { return geometry == Geometry::indi || geometry == Geometry::i2sb; }
-  // Whether a measurement is needed: true for all but a prior's input.
+  // Returns whether the input needs a measurement: true for all but a prior's input.
   bool conditional() const {
     return geometry != Geometry::state || !without(Channel::skip).side.empty();
   }
-  // Whether diagonals of functions of A'A are needed, whose logarithms want sigma_y > 0.
+  // Returns whether the input needs diagonals of functions of A'A, whose logarithms need sigma_y >
+  // 0.
   bool needs_spectrum() const { return has(Channel::deviation) || has(Channel::precision); }
-  // The input channels of a network for images of so many channels.
+  // Returns the number of input channels of a network for images of `image_channels` channels.
   int64_t channels(int64_t image_channels) const {
     return image_channels * (1 + static_cast<int64_t>(side.size()));
   }
@@ -63,17 +65,19 @@ inline const NetworkInput NetworkInput::pivot_sigma{Geometry::pivot, {Channel::d
 inline const NetworkInput NetworkInput::indi{Geometry::indi};
 inline const NetworkInput NetworkInput::i2sb{Geometry::i2sb};
 
-// The inputs that have a name of their own; of two that a network serves, the first is preferred.
+// Returns the inputs that have a name of their own. Where a network serves two, the first is
+// preferred.
 const std::vector<std::pair<std::string, NetworkInput>>& input_presets();
 
-// The name of a preset, or of the geometry and the channels: "pivot+y+deviation". The name says
-// nothing of scale_side. Names of presets may be followed by channels, too: "eps+skip".
+// Returns the name of a preset, or of the geometry and the channels: "pivot+y+deviation". The name
+// does not contain scale_side. parse_input() also takes a preset's name followed by channels:
+// "eps+skip".
 std::string to_string(const NetworkInput& input);
 NetworkInput parse_input(const std::string& name);
 
-// Whether a network answers a method's queries: the geometries agree, and the network has the
-// method's side channels; eps_precision serves eps. A method without side channels wants a network
-// that sees no more than the method says, since palette is no prior. The skip is not counted.
+// Returns whether a network can answer a method's queries: the geometries agree, and the network
+// has the method's side channels; eps_precision serves eps. A method without side channels needs a
+// network without any, since palette is no prior. The skip does not count.
 bool serves(const NetworkInput& network, const NetworkInput& method);
 
 }  // namespace eps

@@ -3,7 +3,8 @@
 
 namespace eps {
 
-// Without a pass over memory where alpha is known to be 1 (reading a CPU scalar is free).
+// The division costs a pass over memory, so a CPU scalar alpha = 1, which is free to read, skips
+// it.
 Tensor rescaled(const Tensor& x_t, const Coefficients& c) {
   const bool known = c.alpha.dim() == 0 && c.alpha.device().is_cpu();
   return known && c.alpha.item<double>() == 1 ? x_t : x_t / c.alpha;
@@ -15,7 +16,7 @@ Tensor pivot(const Problem& problem, const Tensor& x_t, const Coefficients& c) {
 }
 
 Tensor pivot_variance(const Tensor& e, const Tensor& sigma_squared, const Tensor& sigma_y_squared) {
-  // The 1 that is added where e = 0 cancels; it keeps 0/0 away when sigma_y is 0.
+  // The 1 added where e = 0 cancels; it prevents 0/0 when sigma_y is 0.
   const Tensor noise = sigma_y_squared + (e == 0);
   return sigma_squared * noise / (noise + e * sigma_squared);
 }
@@ -24,8 +25,8 @@ Tensor pivot_covariance(const LinearOperator& A,
                         const Tensor& sigma_y,
                         const Tensor& sigma,
                         const Tensor& v) {
-  // Woodbury: sigma^2 (I - A'(AA' + lambda I)^{-1} A). It cancels along measured directions, where
-  // the filter does not (but for blur_pool's), so that is preferred.
+  // Woodbury's form, sigma^2 (I - A'(AA' + lambda I)^{-1} A), cancels along measured directions.
+  // The filter does not (but for blur_pool's), so the filter is preferred.
   const Spectral* spectral = A.spectral();
   if (!spectral) {
     const Tensor lambda = (sigma_y / sigma).square();

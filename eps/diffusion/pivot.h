@@ -12,31 +12,31 @@
 
 namespace eps {
 
-// x_t / alpha, the state on the data's own scale.
+// Returns x_t / alpha, the state on the data's own scale.
 Tensor rescaled(const Tensor& x_t, const Coefficients& c);
 
-// mu_star(x_t, y, t).
+// Returns mu_star(x_t, y, t).
 Tensor pivot(const Problem& problem, const Tensor& x_t, const Coefficients& c);
 
-// The eigenvalue of Sigma_star where that of A'A is e, (1/sigma^2 + e/sigma_y^2)^{-1}, from the
-// squares of sigma and sigma_y. Right at sigma_y = 0, too.
+// Returns the eigenvalue of Sigma_star where that of A'A is e, (1/sigma^2 + e/sigma_y^2)^{-1}, from
+// the squares of sigma and sigma_y. The result is right at sigma_y = 0, too.
 Tensor pivot_variance(const Tensor& e, const Tensor& sigma_squared, const Tensor& sigma_y_squared);
 
-// Sigma_star v for the covariance seen at noise level sigma = beta/alpha.
+// Returns Sigma_star v for the covariance at noise level sigma = beta/alpha.
 Tensor pivot_covariance(const LinearOperator& A,
                         const Tensor& sigma_y,
                         const Tensor& sigma,
                         const Tensor& v);
 
-// lim mu_star = A^+ y + (I - A^+ A) x_t as sigma -> infinity (alpha = 1): Obs. 4, Eq. (17).
+// Returns lim mu_star = A^+ y + (I - A^+ A) x_t as sigma -> infinity (alpha = 1): Obs. 4, Eq. (17).
 Tensor high_noise_pivot(const Problem& problem, const Tensor& x_t);
 
-// grad log p(y | x_t) = alpha/beta^2 (E[x0 | x_t, y] - E[x0 | x_t]): Eq. (14).
+// Returns grad log p(y | x_t) = alpha/beta^2 (E[x0 | x_t, y] - E[x0 | x_t]): Eq. (14).
 Tensor exact_guidance(const Tensor& posterior_mean,
                       const Tensor& prior_mean,
                       const Coefficients& c);
 
-// The sigma at which an isotropic denoiser answers the pivot exactly when A'A = gamma^2 I
+// Returns the sigma at which an isotropic denoiser answers the pivot exactly when A'A = gamma^2 I
 // (App. A, Equivalent-Time and GLASS Limit).
 Tensor equivalent_sigma(const Tensor& gamma, const Tensor& sigma_y, const Coefficients& c);
 

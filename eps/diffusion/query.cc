@@ -1,10 +1,10 @@
-// The question to a denoiser at (x_t, y, t).
+// The query to a denoiser at (x_t, y, t).
 #include "eps/diffusion/query.h"
 
 namespace eps {
 namespace {
 
-// diag f(A'A; sigma^2, sigma_y^2) as an image like x.
+// Returns diag f(A'A; sigma^2, sigma_y^2) as an image like x. `who` is for messages.
 using Diagonal = std::function<Tensor(const Tensor& e, const Tensor& level, const Tensor& noise)>;
 Tensor diagonal(const Problem& problem, const Query& query, const char* who, const Diagonal& f) {
   const Tensor level = query.sigma.square(), noise = problem.sigma_y.square();
@@ -14,7 +14,7 @@ Tensor diagonal(const Problem& problem, const Query& query, const char* who, con
   return spectral_of(*problem.A, who).diagonal(query.x, at_eigenvalue).expand_as(query.x);
 }
 
-// One channel of the side, an image like x.
+// Returns one channel of the side, an image like x.
 Tensor side_channel(Channel channel, const Problem& problem, const Query& query) {
   switch (channel) {
     case Channel::y:  // one measurement may stand for all images

@@ -1,5 +1,5 @@
-// The question to a denoiser at (x_t, y, t). Trainer and methods both call make_query(), so they
-// cannot disagree about what a network sees.
+// The query to a denoiser at (x_t, y, t). Trainer and methods both call make_query(), so they
+// cannot disagree about a network's input.
 #pragma once
 
 #include "eps/diffusion/network_input.h"
@@ -7,8 +7,9 @@
 
 namespace eps {
 
-// x = x0 + noise of covariance (I/sigma^2 + A'A/sigma_y^2)^{-1}; without an operator, sigma^2 I.
-// This is the data's own scale, alpha = 1, so one denoiser serves every schedule.
+// A `Query` holds x = x0 + noise of covariance (I/sigma^2 + A'A/sigma_y^2)^{-1}; without an
+// operator, sigma^2 I. This is the data's own scale, alpha = 1, so one denoiser serves every
+// schedule.
 struct Query {
   Tensor x;
   Tensor sigma;
@@ -18,14 +19,14 @@ struct Query {
   Tensor labels = {};  // (N, label_dim)
 };
 
-// The query of a bridge is x_t as it is, at the noise level that its network is told. The problem
-// is not looked at where the input is a prior's.
+// Returns the query of an input. A bridge's query is x_t unchanged, at its network's noise level. A
+// prior's query ignores the problem, but for its labels.
 Query make_query(const NetworkInput& input,
                  const Problem& problem,
                  const Tensor& x_t,
                  const Coefficients& c);
 
-// The two questions an exact prior is asked.
+// These functions return the two queries of an exact prior.
 Query prior_query(const Tensor& x_t, const Coefficients& c);
 Query pivot_query(const Problem& problem, const Tensor& x_t, const Coefficients& c);
 

@@ -14,7 +14,8 @@ namespace eps {
 // Returns x_T = beta_T n for noise n ~ N(0, I), in float64, the start of every sampler.
 Tensor initial_state(const Schedule& schedule, const Tensor& grid, const Tensor& noise);
 
-// Integrate the probability-flow ODE dx/dt = v(x, t), Eqs. (4), (13), by Euler or Heun steps in t.
+// euler() and heun() integrate the probability-flow ODE dx/dt = v(x, t), Eqs. (4), (13), in steps
+// of t.
 Tensor euler(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid);
 Tensor heun(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid);
 
@@ -66,8 +67,8 @@ struct SamplerOptions {
   double eta = 0;
 };
 const std::vector<std::string>& solvers();
-// Throws an Error if eta or churn is set and the solver has no use for it. `prefix` stands before
-// the option's name in the message, such as "--".
+// Throws an Error if eta or churn is set and the solver does not use it. `prefix` stands before the
+// option's name in the message, such as "--".
 void check_solver_options(const SamplerOptions& options, const std::string& prefix);
 // Samples from the state x at the first time of a given grid.
 Tensor solve(const Mean& mean,

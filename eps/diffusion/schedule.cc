@@ -69,8 +69,8 @@ Tensor VpRate::integral(const Tensor& t) const { return t * (beta_min + 0.5 * be
 Tensor VpRate::sigma(const Tensor& t) const { return at::expm1(integral(t)).sqrt(); }
 
 Tensor VpRate::time(const Tensor& sigma) const {
-  // B = ln(1 + sigma^2), then the positive root of beta_d t^2/2 + beta_min t = B. The other form of
-  // it, (sqrt(...) - beta_min)/beta_d, cancels where B is small.
+  // B = ln(1 + sigma^2), and t is the positive root of beta_d t^2/2 + beta_min t = B. The other
+  // form of the root, (sqrt(...) - beta_min)/beta_d, cancels where B is small.
   const Tensor B = at::log1p(sigma.square());
   return 2 * B / (beta_min + (beta_min * beta_min + 2 * beta_d * B).sqrt());
 }

@@ -23,8 +23,9 @@ class Schedule {
   virtual Tensor time(const Tensor& sigma) const = 0;  // the t at which beta / alpha = sigma
 };
 
-// The linear noise rate b(t) = beta_min + beta_d t of the variance-preserving process (Song et al.
-// 2021), in EDM's letters: sigma(t)^2 = exp(B(t)) - 1, where B is the integral of b over [0, t].
+// A `VpRate` is the linear noise rate b(t) = beta_min + beta_d t of the variance-preserving process
+// (Song et al. 2021), in EDM's letters: sigma(t)^2 = exp(B(t)) - 1, where B is the integral of b
+// over [0, t].
 struct VpRate {
   double beta_d = 19.9;
   double beta_min = 0.1;
@@ -40,7 +41,7 @@ vp_linear();  // alpha^2 + beta^2 = 1, linear noise rate 0.1 ... 20 (Song et al.
 const Schedule& vp_cosine();       // alpha^2 + beta^2 = 1, cosine (Nichol & Dhariwal 2021)
 const Schedule& rectified_flow();  // alpha = 1 - t, beta = t (Liu et al. 2022)
 
-// Returns all of the above by name: "edm", "vp_linear", "vp_cosine", "flow".
+// Returns these four schedules by name: "edm", "vp_linear", "vp_cosine", "flow".
 const std::map<std::string, const Schedule*>& schedules();
 
 // These functions turn one quantity at (x_t, t) into another: mean = E[x0 | x_t, ...], score = grad

@@ -9,8 +9,8 @@
 namespace eps::experiment {
 namespace {
 
-// Returns what `read` makes of the object in the file. Files are replaced as a whole, so one that
-// cannot be understood was made by another program.
+// Returns the result of `read` on the object in the file. Files are replaced as a whole, so a file
+// that cannot be parsed was made by another program.
 template <class Read>
 auto read_object(const std::string& path, const Read& read) {
   try {

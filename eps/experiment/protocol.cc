@@ -23,8 +23,8 @@ Problem problem_of(
   return problem;
 }
 
-// Throws unless a file with one operator for each image has as many as there are images, which no
-// batch could tell.
+// Throws an Error unless a file with one operator for each image has as many operators as there are
+// images, which a batch cannot check.
 void check_operators(const Protocol& protocol, const Images& images) {
   Rng rng(protocol.seed, images.x0.size(0));
   make_operator(find_task(protocol.task).test, images.x0, rng);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 const std::string kSuffix = ".safetensors";
 
 bool is_folder(const std::string& path) {
-  std::error_code ignored;  // what cannot be looked at is not there
+  std::error_code ignored;  // a folder that cannot be read counts as absent
   return fs::is_directory(path, ignored);
 }
 
@@ -27,13 +27,13 @@ bool exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-// The folder of a file behind all links; empty if there is none.
+// Returns the folder of a file behind all links, or "" if there is no such file.
 std::string real_folder_of(const char* path) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path, nullptr), &std::free);
   return real ? fs::path(real.get()).parent_path().string() : "";
 }
 
-// Those of the library and of the program.
+// Returns the folders of the library and of the program.
 std::vector<std::string> own_folders() {
   std::vector<std::string> folders;
   Dl_info library = {};
@@ -58,7 +58,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// The first of the folders that has it; empty if none has.
+// Returns the path of `relative` in the first models folder that has it, or "".
 std::string look_for(const std::string& relative) {
   for (const std::string& folder : model_folders())
     if (const std::string path = folder + "/" + relative; exists(path)) return path;
@@ -75,12 +75,12 @@ std::vector<std::string> model_folders() {
     folders.push_back(chosen);
   }
   for (const fs::path own : own_folders())
-    // A source tree, from build/ and its folders; an installation, from bin/, lib/ and
-    // lib/<architecture>/.
+    // The places serve a source tree, from build/ and its folders, and an installation, from bin/,
+    // lib/ and lib/<architecture>/.
     for (const char* place :
          {"models", "../models", "../../models", "../share/eps/models", "../../share/eps/models"}) {
       const fs::path folder = (own / place).lexically_normal();
-      // One at the root of the file system, as containers have, is somebody else's.
+      // A folder /models, as containers have, belongs to somebody else.
       if (folder.parent_path() == folder.root_path()) continue;
       if (std::find(folders.begin(), folders.end(), folder) == folders.end())
         folders.push_back(folder.string());
@@ -91,7 +91,7 @@ std::vector<std::string> model_folders() {
 std::vector<std::string> model_names() {
   std::set<std::string> names;
   for (const std::string& folder : model_folders()) {
-    std::error_code ignored;  // what is not there, or cannot be looked at, has none
+    std::error_code ignored;  // a folder that is absent or cannot be read has no networks
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.path().extension() == kSuffix && entry.is_regular_file(ignored))
         names.insert(entry.path().stem().string());

@@ -16,7 +16,7 @@ const std::map<std::string, Kind> kClasses = {{"EDMPrecond", Kind::edm},
                                               {"iDDPMPrecond", Kind::iddpm},
                                               {"AnisotropicPrecond", Kind::anisotropic}};
 
-// Calls visit(name, member) for the fields that this kind of preconditioning is given.
+// Calls visit(name, member) for the fields of this kind of preconditioning.
 template <class Target, class Visit>
 void for_each_field(Target& p, Visit&& visit) {
   if (p.kind == Kind::edm || p.kind == Kind::anisotropic) visit("sigma_data", p.sigma_data);
@@ -48,7 +48,7 @@ Json flat_fields(const std::string& text) {
   return json;
 }
 
-// The class without the module it was defined in: "training.networks.EDMPrecond".
+// Reads the class without the module of its definition: "training.networks.EDMPrecond".
 Kind read_kind(JsonFields& fields) {
   std::string name = "EDMPrecond";
   fields.optional("class_name", name);
@@ -71,7 +71,7 @@ Preconditioning read_preconditioning(JsonFields& fields) {
         printable(source),
         "\"");
   check(p.sigma_data > 0, "model config: sigma_data must be > 0, got ", p.sigma_data);
-  // VP and iDDPM modules carry their range too, but theirs follows from the other fields.
+  // VP and iDDPM modules carry their range too, but it follows from the other fields.
   for (const auto& [name, bound] :
        {std::pair{"sigma_min", &p.sigma_lower}, std::pair{"sigma_max", &p.sigma_upper}}) {
     if (!fields.has(name)) continue;
@@ -125,7 +125,7 @@ ModelConfig parse_model_config(const std::string& text) {
   fields.optional("use_fp16", config.use_fp16);
   config.input = read_input(fields, config.preconditioning.kind);
   config.network = nets::read_unet_config(fields);
-  // EDM builds such networks with a second half of outputs for the variance.
+  // EDM builds networks for iDDPM with a second half of outputs for the variance.
   if (config.preconditioning.kind == Kind::iddpm && !fields.has("out_channels"))
     config.network.out_channels = 2 * config.network.img_channels;
   return config;

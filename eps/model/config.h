@@ -1,31 +1,31 @@
-// What a checkpoint says of its network in words: how it is built, and how it came to be.
+// The configuration and the origin of a checkpoint's network, as JSON.
 #pragma once
 
 #include "eps/model/precondition.h"
 
 namespace eps {
 
-// What EDM's preconditioned networks are constructed with.
+// A `ModelConfig` holds the arguments that construct EDM's preconditioned networks.
 struct ModelConfig {
   nets::UNetConfig network = {};
   Preconditioning preconditioning = {};
-  NetworkInput input = {};  // what the network sees
-  bool use_fp16 = false;    // trained for, and on a GPU run in, float16
+  NetworkInput input = {};
+  bool use_fp16 = false;  // trained for, and on a GPU run in, float16
   bool operator==(const ModelConfig&) const = default;
 };
 
-// How a network came to be; any of it may be unknown.
+// A `Provenance` records how a network came to be; any of it may be unknown.
 struct Provenance {
-  std::string data = {};                // what it was trained on
-  int64_t images_seen = 0;              // how long
-  std::vector<std::string> tasks = {};  // the tasks it was trained for; none: a prior
-  std::string sigma_y = {};             // the measurement noise it was trained for
+  std::string data = {};                // the training data
+  int64_t images_seen = 0;              // in training
+  std::vector<std::string> tasks = {};  // the tasks of the training; none: a prior
+  std::string sigma_y = {};             // the measurement noise of the training
   bool operator==(const Provenance&) const = default;
 };
 
-// One level of JSON: "class_name" ("EDMPrecond", "VPPrecond", "VEPrecond", "iDDPMPrecond" or
+// The JSON has one level: "class_name" ("EDMPrecond", "VPPrecond", "VEPrecond", "iDDPMPrecond" or
 // our own "AnisotropicPrecond"; absent: the first), EDM's fields of the preconditioning and those
-// of the network, and "input" (absent: "prior"). When reading, the fields may also lie in an object
+// of the network, and "input" (absent: "prior"). When reading, the fields may also be in an object
 // "init_kwargs", and an unknown one is an Error. The spectrum of the data is a tensor of the
 // checkpoint's, not part of the text.
 std::string to_json(const ModelConfig& config);

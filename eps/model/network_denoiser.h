@@ -1,4 +1,4 @@
-// A trained network as a denoiser: what samplers and methods ask.
+// A trained network as a denoiser for samplers and methods.
 #pragma once
 
 #include "eps/diffusion/denoiser.h"
@@ -6,18 +6,19 @@
 
 namespace eps {
 
-// A network serves the methods that its checkpoint's input allows (serves()), with queries that
-// make_query() builds with the checkpoint's own input.
+// A `NetworkDenoiser` serves the methods that its checkpoint's input allows (serves()), with
+// queries that make_query() builds with the checkpoint's own input.
 class NetworkDenoiser final : public Denoiser {
  public:
-  // Shares the network's tensors.
+  // The denoiser shares the network's tensors.
   explicit NetworkDenoiser(const Checkpoint& checkpoint);
 
   Tensor mean(const Query& query) const override;
   std::optional<NetworkInput> input_for(const NetworkInput& method) const override;
   double sigma_min() const override { return preconditioning_.sigma_min(); }
   double sigma_max() const override { return preconditioning_.sigma_max(); }
-  // In the network's own range, where it has one, and on its own noise levels, each of them once.
+  // Returns levels in the network's own range, where it has one, rounded to its own noise levels,
+  // each of them once.
   Tensor levels(const Tensor& sigma) const override;
   const NetworkInput& input() const { return input_; }
 

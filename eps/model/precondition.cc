@@ -17,7 +17,7 @@ double vp_sigma(const Preconditioning& p, double t) {
   return vp_rate(p).sigma(scalar(t)).item<double>();
 }
 
-// Index of the table entry nearest to sigma, of sigma's shape.
+// Returns the index of the table entry nearest to sigma, of sigma's shape.
 Tensor nearest_level(const Tensor& levels, const Tensor& sigma) {
   return (sigma.reshape({-1, 1}) - levels).abs().argmin(1).reshape(sigma.sizes());
 }

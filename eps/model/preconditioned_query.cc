@@ -1,13 +1,14 @@
-// The coefficients that go with one query, and the denoiser they make of a network.
+// The coefficients of one query, and the denoiser that they make of a network.
 #include "eps/math/spectrum.h"
 #include "eps/model/precondition.h"
 
 namespace eps {
 
-// The prior variance p along the eigendirections of A'A, in the layout of the eigenvalues e.
+// A `PriorVariance` is the prior variance p along the eigendirections of A'A, in the layout of the
+// eigenvalues e.
 class PriorVariance {
  public:
-  // Along frequencies where there is no operator.
+  // Without an operator, the eigendirections are frequencies.
   PriorVariance(const Preconditioning& p, const Spectral* A, const Tensor& x)
       : constant_(p.sigma_data * p.sigma_data), source_(p.prior_variance) {
     if (source_ == "constant") return;
@@ -40,13 +41,14 @@ class PriorVariance {
   EigenvalueMap power_;
 };
 
-// The eigendirections of the query's noise, with its variance and the prior's along each.
+// The `Directions` of a query are the eigendirections of its noise, with the variances of noise and
+// prior along each.
 struct PreconditionedQuery::Directions {
   const Spectral* A;    // none: isotropic noise, along frequencies
   Tensor level, noise;  // squares of sigma and sigma_y
   PriorVariance p;
 
-  // The rule as a map of eigenvalues.
+  // Returns the rule as a map of eigenvalues.
   EigenvalueMap gain(const Rule& rule) const {
     return [this, &rule](const Tensor& e) {
       return rule(pivot_variance(e, per_sample(level, e), per_sample(noise, e)), p.at(e));
@@ -68,8 +70,8 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
         " for ",
         x_.size(0),
         " images");
-  // One noise level on the CPU stays there: as scalars its coefficients meet a GPU's images without
-  // the synchronisation that copying them would be.
+  // A single noise level on the CPU stays there: as scalars its coefficients meet a GPU's images
+  // without the synchronisation of a copy.
   const bool host_scalar = sigma.numel() == 1 && sigma.device().is_cpu();
   c_ = coefficients(preconditioning,
                     host_scalar ? sigma.reshape({}) : sigma.to(x_.device()).reshape({-1, 1, 1, 1}));

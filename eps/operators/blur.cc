@@ -7,7 +7,7 @@
 namespace eps {
 namespace {
 
-// The kernel on an H x W canvas, its origin (index size/2) at pixel (0, 0).
+// Returns the kernel on an H x W canvas, its origin (index size/2) at pixel (0, 0).
 Tensor on_canvas(const Tensor& kernel, int64_t height, int64_t width) {
   const int64_t kh = kernel.size(1), kw = kernel.size(2);
   Tensor canvas = at::zeros({kernel.size(0), 1, height, width}, kernel.options());
@@ -23,8 +23,8 @@ Tensor power(const Tensor& h) { return at::real(h).square() + at::imag(h).square
 CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
     : kernel_(kernel.to(at::kDouble)), height_(height), width_(width) {
   const Tensor h = at::fft_rfft2(on_canvas(kernel_, height, width));
-  // Zeros of h come out of the FFT as rounding. Make them zeros: they are outside the range of A,
-  // and their inverse must be 0 at lambda = 0, not 1e16.
+  // Zeros of h come out of the FFT as rounding errors. They must be exact zeros: they are outside
+  // the range of A, and their inverse at lambda = 0 is 0, not 1e16.
   const Tensor magnitude = h.abs();
   const Tensor zero = magnitude <= 1e-14 * magnitude.amax({-2, -1}, true);
   transfer_ = h.masked_fill(zero, 0);

@@ -1,4 +1,5 @@
-// Circular convolution, diagonal in the Fourier basis. Its own header, as blur_pool builds on it.
+// Circular convolution, diagonal in the Fourier basis. `CircularBlur` has a header because
+// blur_pool builds on the class.
 #pragma once
 
 #include <optional>
@@ -32,7 +33,8 @@ class CircularBlur final : public LinearOperator, public Spectral {
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
 
-  // The transfer function h, (N or 1, 1, H, W/2 + 1), in the complex dtype that goes with `like`.
+  // Returns the transfer function h, (N or 1, 1, H, W/2 + 1), in the complex dtype that goes with
+  // `like`.
   Tensor transfer(const Tensor& like) const;
 
  private:
@@ -42,7 +44,8 @@ class CircularBlur final : public LinearOperator, public Spectral {
   std::optional<kernels::CircularProximal> fast_proximal_;
 };
 
-// The kernels that a spec of the blur family describes, one per image where they are drawn.
+// Returns the Gaussian kernels of a spec, one for each image where `std` is a range and one for all
+// otherwise.
 Tensor gaussian_kernels(const Spec& spec, const Tensor& like, Rng& rng);
 
 }  // namespace eps

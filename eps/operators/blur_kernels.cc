@@ -1,4 +1,4 @@
-// Blur kernels: Gaussian, straight motion, or from a file; and the operators made of them.
+// Blur kernels: Gaussian, straight motion, or from a file; and the operators with such kernels.
 #include <cmath>
 #include <numbers>
 
@@ -10,7 +10,7 @@
 namespace eps {
 namespace {
 
-// Before a kernel is made: it could be of any size.
+// Refuses a kernel larger than the image, before memory is taken for a kernel of any size.
 void check_fits(int64_t size, const Tensor& like) {
   check(size <= like.size(2) && size <= like.size(3),
         "blur: a kernel of ",
@@ -24,15 +24,16 @@ void check_fits(int64_t size, const Tensor& like) {
         " pixels");
 }
 
-// One number in the range for each image, or one for all if there is no choice: (N or 1). The
-// kernels are made where the numbers are, so a GPU's need no copy.
+// Returns one number in the range for each image, or one for all if the range is a single number:
+// (N or 1). The kernels are made on the device of the numbers, so a GPU needs no copy.
 Tensor draw_or_fix(const Range& range, const Tensor& like, Rng& rng) {
   if (range.low == range.high) return at::full({1}, range.low, like.options().dtype(at::kDouble));
   return draw_in(range, like, rng).flatten();
 }
 
-// Lines of lengths (N or 1) and angles (N or 1) as motion_kernel() describes them, on a canvas for
-// the longest: (N or 1, k, k). Each point is the product of a tent over rows and one over columns.
+// Returns lines of lengths (N or 1) and angles (N or 1) as motion_kernel() describes them, on a
+// canvas for the longest: (N or 1, k, k). Each point is the product of a tent over rows and one
+// over columns.
 Tensor motion_kernels(const Tensor& length, const Tensor& angle, int64_t longest) {
   const auto reach = static_cast<double>(longest / 2);
   const Tensor index = at::arange(longest, length.options());
@@ -49,7 +50,7 @@ Tensor motion_kernels(const Tensor& length, const Tensor& angle, int64_t longest
   return kernel / kernel.sum({1, 2}, true);
 }
 
-// (N) standard deviations to (N, size, size).
+// Returns kernels (N, size, size) of (N) standard deviations.
 Tensor gaussians(const Tensor& std, int64_t size) {
   const Tensor offset = at::arange(size, std.options()) - static_cast<double>(size / 2);
   const Tensor line = (-0.5 * (offset / std.unsqueeze(1)).square()).exp();
@@ -72,7 +73,8 @@ Operator make_motion(const Spec& spec, const Tensor& like, Rng& rng) {
   const Range angles = spec.range("angle");
   const double choices = std::floor((lengths.high - lengths.low) / step) + 1;
   const double longest = std::round(lengths.low + step * (choices - 1));
-  // A draw for the length even if there is one only: the angles then do not depend on it.
+  // A single length takes a random number, too, so that the angles do not depend on the range of
+  // lengths.
   const bool fixed = lengths.low == lengths.high && angles.low == angles.high;
   const Tensor pick =
       fixed ? draw_or_fix({0, 0}, like, rng) : draw_in({0, choices}, like, rng).flatten();

@@ -16,7 +16,7 @@ class BlurPool final : public LinearOperator, public Spectral {
  public:
   BlurPool(const Tensor& kernel, int64_t height, int64_t width, int64_t factor)
       : blur_(kernel, height, width), pool_(average_pool(factor)) {
-    // A' sends the small image's unit impulse to its row of A; A brings back the kernel of A A'.
+    // A' maps the unit impulse of the small image to its row of A; A then gives the kernel of A A'.
     const Tensor impulse =
         unit_impulse(height / factor, width / factor, kernel.options().dtype(at::kDouble));
     gram_ = at::real(at::fft_rfft2(apply(adjoint(impulse)))).clamp_min(0);
@@ -41,7 +41,8 @@ class BlurPool final : public LinearOperator, public Spectral {
     return at_zero * x + adjoint(filter_spectrum(apply(x), q));
   }
 
-  // f(A'A) repeats itself with the period of the pooling: one impulse for each place in a block.
+  // f(A'A) repeats itself with the period of the pooling, so one impulse for each place in a block
+  // suffices.
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     const int64_t height = blur_.height(), width = blur_.width();
     const int64_t s_h = height / gram_.size(2), s_w = s_h;

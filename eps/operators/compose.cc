@@ -1,4 +1,4 @@
-// Composition and stacking of operators; their ridge is conjugate gradients, but for blur then
+// Composition and stacking of operators. Their ridge runs conjugate gradients, but for blur then
 // pool.
 #include "eps/operators/blur.h"
 #include "eps/operators/factories.h"

@@ -59,7 +59,7 @@ class SubsampledFourier final : public LinearOperator, public Spectral {
   Tensor eigenvalue_;  // (N or 1, 1, H, W/2 + 1)
 };
 
-// Columns of k-space: the central ones, and others at random so that width/acceleration are kept.
+// Keeps the central columns of k-space, and random ones until width/acceleration are kept.
 Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
   const int64_t height = like.size(2), width = like.size(3);
   const double kept = 1 / spec.real("acceleration");
@@ -67,15 +67,15 @@ Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
   check(
       central <= kept, "fourier_lines: center=", central, " is more than 1/acceleration = ", kept);
   const Tensor random = rng.uniform({like.size(0), width});
-  // Distance from the zero frequency, in fft order.
+  // `distance` orders columns by their distance from the zero frequency, in fft order. k comes
+  // before -k, so that no two columns are equal and the order does not depend on the sort.
   const Tensor index = at::arange(width, random.options());
-  // k before -k, so that no two are equal and the order does not depend on the sort.
   const Tensor distance = 2 * at::minimum(index, static_cast<double>(width) - index) +
                           (2 * index > static_cast<double>(width)).to(at::kDouble);
   const auto count = [width](double fraction) {
     return static_cast<int64_t>(std::llround(fraction * static_cast<double>(width)));
   };
-  // Rank the columns: central ones first by distance, then the others in random order.
+  // Central columns come first, then the others in random order.
   const Tensor is_central = at::zeros({width}, random.options())
                                 .index_fill(0, distance.argsort().slice(0, 0, count(central)), 1);
   const Tensor order = random - 2 * is_central;

@@ -34,7 +34,7 @@ class Grey final : public Isometry {
  private:
   int64_t channels() const { return static_cast<int64_t>(weights_.size()); }
 
-  const std::vector<double> weights_;  // on the host: no GPU is waited for
+  const std::vector<double> weights_;  // on the host, so that nothing waits for a GPU
 };
 
 Operator make_grey(const Spec& spec, const Tensor& like, Rng&) {
@@ -54,7 +54,8 @@ EPS_OPERATOR({.name = "grey",
                                        {"mean", "luma"},
                                        "mean: 1/C each; luma: 0.299, 0.587, 0.114")},
               .make = make_grey,
-              // How many channels there were, a grey image does not tell: colour is meant.
+              // A grey image does not determine the number of channels of x: three, colour, are
+              // assumed.
               .image_shape = [](const Spec&, const Shape& y) {
                 check(y.size() == 4, "grey: a measurement is N x 1 x H x W, got ", to_string(y));
                 return Shape{y[0], 3, y[2], y[3]};

@@ -11,7 +11,7 @@ namespace {
 
 bool is_power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
-// The orthonormal transform along one dimension, by log2(n) butterflies.
+// Returns the orthonormal transform along one dimension, by log2(n) butterflies.
 Tensor hadamard_along(Tensor x, int64_t dim) {
   const int64_t n = x.size(dim);
   x = x.movedim(dim, -1).contiguous();

@@ -65,7 +65,8 @@ Operator make_random(const Spec& spec, const Tensor& like, Rng& rng) {
   return std::make_shared<Inpainting>((u >= missing).to(like.device()));
 }
 
-// First pixel and length of the hole along a side of `pixels`, each (N, 1, 1, 1).
+// An `Interval` holds the first pixel and the length of the hole along a side of `pixels`, each (N,
+// 1, 1, 1).
 struct Interval {
   Tensor begin, length;
 };
@@ -88,7 +89,7 @@ Interval draw_interval(const Spec& spec,
           " must be one number");
     return value.low;
   };
-  // Whole numbers from ceil(low) to floor(high), each equally likely.
+  // Lengths are whole numbers from ceil(low) to floor(high), each equally likely.
   const double most = std::floor(range.high);
   const Tensor length =
       draw_in({std::ceil(range.low), most + 1}, like, rng).floor().clamp_max(most);
@@ -98,7 +99,7 @@ Interval draw_interval(const Spec& spec,
   Tensor begin = (room / 2).floor();
   if (random) begin = margin + (rng.uniform({like.size(0), 1, 1, 1}) * (room + 1)).floor();
   if (given) begin = at::full_like(length, std::floor(single(position)));
-  // The largest that can be drawn must fit: what was drawn may lie on a GPU, out of sight.
+  // The largest hole that can be drawn must fit; reading the drawn one would wait for a GPU.
   const double least_room = side - most - (given ? std::floor(single(position)) : 2 * margin);
   check(least_room >= 0,
         spec.name(),

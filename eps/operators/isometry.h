@@ -5,10 +5,10 @@
 
 namespace eps {
 
-// A'A has the eigenvalues g, on the range of A', and 0.
+// An `Isometry` has A A' = g I, so that A'A has the eigenvalues g, on the range of A', and 0.
 class Isometry : public LinearOperator, public Spectral {
  public:
-  // The diagonal of A'A / g broadcasts over an image.
+  // projection_diagonal: the diagonal of A'A / g, in a shape that broadcasts over an image.
   Isometry(double gram, Tensor projection_diagonal)
       : gram_(gram), projection_diagonal_(std::move(projection_diagonal)) {}
 
@@ -29,9 +29,9 @@ class Isometry : public LinearOperator, public Spectral {
                                                           : projection_diagonal_.to(like.options());
     return at_gram(f, like) * inside + at_zero(f, like) * (1 - inside);
   }
-  // The power along the range and along the null space of A, where all rows of A are alike: the
-  // mean of the data's power over the first, from one row, and over the second what is left of the
-  // total.
+  // Returns the power of the data along the range of A' and along the null space of A, for an A
+  // whose rows are all alike. One row gives the mean power over the range; the mean over the null
+  // space is what the total leaves.
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override;
 
  private:

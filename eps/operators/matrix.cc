@@ -1,5 +1,4 @@
-// A dense matrix on the flattened image. Its singular value decomposition, taken once, serves
-// ridge.
+// A dense matrix on the flattened image. One singular value decomposition serves every ridge.
 #include <cmath>
 
 #include "eps/io/array.h"
@@ -68,7 +67,7 @@ class DenseMatrix final : public LinearOperator, public Spectral {
   int64_t batch() const override { return matrix_.size(0); }
 
  private:
-  // One matrix for all rows of v, or one per row.
+  // Multiplies all rows of v by one matrix, or each row by its own.
   Tensor times(const Tensor& matrix, const Tensor& v) const {
     const Tensor m = matrix.to(v.options());
     if (m.size(0) == 1) return at::matmul(v, m[0].transpose(0, 1));
@@ -84,7 +83,7 @@ class DenseMatrix final : public LinearOperator, public Spectral {
 Operator make_matrix(const Spec& spec, const Tensor& like, Rng& rng) {
   const int64_t d = like.size(1) * like.size(2) * like.size(3);
   if (!spec.has("file")) {
-    // Gaussian measurements, scaled so that E[A'A] = (rows / d) I.
+    // Gaussian entries are scaled so that E[A'A] = (rows / d) I.
     const int64_t rows = spec.integer("rows");
     const Tensor matrix = rng.normal({like.size(0), rows, d}) / std::sqrt(static_cast<double>(d));
     return dense_matrix(matrix.to(like.device()), like.sizes().vec());
@@ -104,7 +103,8 @@ EPS_OPERATOR(
      .strengths = {"rows"},
      .make = make_matrix,
      .measurement_dims = 2,
-     // The measurement does not tell C, H, W: a row vector, unless the user gives the shape.
+     // A measurement does not determine C, H, W: the image is a row vector, unless the user gives
+     // the shape.
      .image_shape =
          [](const Spec& spec, const Shape& y) {
            check(y.size() == 2 && spec.has("file"),

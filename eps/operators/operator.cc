@@ -1,4 +1,4 @@
-// The defaults every operator starts from: conjugate gradients and the residual form.
+// The defaults of operators: conjugate gradients and the residual form.
 #include "eps/operators/operator.h"
 
 #include "eps/math/conjugate_gradients.h"
@@ -21,7 +21,7 @@ Tensor Spectral::diagonal(const Tensor& like, const EigenvalueMap& f) const {
   std::vector<Tensor> entries;
   const int64_t pixels = like[0].numel();
   for (int64_t place = 0; place < pixels; ++place) {
-    // In every image of the batch, as each may have a map of its own.
+    // Every image of the batch gets the impulse, as each may have a map of its own.
     const Tensor impulse = at::zeros_like(like, at::MemoryFormat::Contiguous);
     impulse.flatten(1).select(1, place).fill_(1);
     entries.push_back(filter(impulse, f).flatten(1).select(1, place));

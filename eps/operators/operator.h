@@ -1,7 +1,8 @@
 // Linear operators: the map A of y = A x0 + sigma_y n, and the problem it poses.
 //
 // An operator is a batch of maps: its parameters (masks, kernels) are one for all images or one for
-// each. It is used in the dtype and on the device of its argument; its own parameters are float64.
+// each. An operator computes in the dtype and on the device of its argument; its own parameters are
+// float64.
 #pragma once
 
 #include "eps/base/core.h"
@@ -9,64 +10,70 @@
 
 namespace eps {
 
-// A map of a tensor of eigenvalues to one of the same shape, or one that broadcasts with it.
+// An `EigenvalueMap` maps a tensor of eigenvalues to a tensor of the same shape, or of one that
+// broadcasts with it.
 using EigenvalueMap = std::function<Tensor(const Tensor& eigenvalue)>;
 
-// The basis in which A'A is diagonal. It says how Spectral lays out the eigenvalues: `pixel` like
-// the image, `fourier` like rfft2 of the image, the others as they come.
+// A `Basis` names the basis in which A'A is diagonal, and so the layout of the eigenvalues in a
+// `Spectral`: `pixel` has the layout of the image, `fourier` that of the image's rfft2, and each
+// other basis one of its own.
 enum class Basis { pixel, fourier, hadamard, isometry, blur_pool, singular };
 
-// The spectrum of an operator whose A'A is diagonal in a fast basis.
+// A `Spectral` computes functions of A'A for an operator whose A'A is diagonal in a fast basis.
 class Spectral {
  public:
   virtual ~Spectral() = default;
   virtual Basis basis() const = 0;
 
-  // f(A'A) x
+  // Returns f(A'A) x.
   virtual Tensor filter(const Tensor& x, const EigenvalueMap& f) const = 0;
 
-  // The diagonal of the matrix f(A'A), to broadcast over images like this one. Default: a filtered
-  // impulse for each pixel and channel, correct and slow.
+  // Returns the diagonal of the matrix f(A'A), in a shape that broadcasts over images like `like`.
+  // The default filters an impulse for each pixel and channel, which is correct and slow.
   virtual Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const;
 
-  // The power of the data along the eigendirections, in the layout of the eigenvalues, for data
-  // whose power along the frequencies of rfft2 is `spectrum`. Default: the mean power, the same for
-  // all, which keeps the total but knows nothing of the basis.
+  // Returns the power of the data along the eigendirections, in the layout of the eigenvalues, for
+  // data whose power along the frequencies of rfft2 is `spectrum`. The default gives every
+  // direction the mean power, which keeps the total but ignores the basis.
   virtual EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const;
 };
 
-// The format of measurements: how they look, and which maps the batch holds.
+// A `MeasurementFormat` describes the measurements of an operator: how they look as images, and
+// which maps the batch holds.
 class MeasurementFormat {
  public:
   virtual ~MeasurementFormat() = default;
 
-  // y as an image of the size of x, for the network's side channel (App. B, Architecture).
+  // Returns y as an image of the size of x, for the network's side channel (App. B, Architecture).
   virtual Tensor picture(const Tensor& y) const = 0;
 
-  // y with the entries that are no measurements (the holes of a mask) set to zero.
+  // Returns y with zeros in the entries that are no measurements (the holes of a mask).
   virtual Tensor measured(const Tensor& y) const { return y; }
 
-  // The parameters that were drawn or read: "mask", "kernel", "matrix". The first dimension is
-  // batch().
+  // Returns the parameters that were drawn or read: "mask", "kernel", "matrix". Their first
+  // dimension is batch().
   virtual std::map<std::string, Tensor> parameters() const { return {}; }
 
-  // How many different maps the batch holds: 1 (shared by all images) or one per image.
+  // Returns the number of different maps in the batch: 1 (shared by all images) or one per image.
   virtual int64_t batch() const { return 1; }
 };
 
-// Four verbs and two accessors. An operator is its own format unless it says otherwise, and may
-// override what that has to say; callers ask format(), so that a wrapper can hand it on.
+// A `LinearOperator` has four verbs (apply, adjoint, ridge, proximal) and two accessors. Unless
+// format() is overridden, an operator is its own format and overrides the functions of
+// MeasurementFormat. Callers use format(), so that a wrapper can return the format of the operator
+// inside.
 class LinearOperator : protected MeasurementFormat {
  public:
   virtual Tensor apply(const Tensor& x) const = 0;    // A x
   virtual Tensor adjoint(const Tensor& y) const = 0;  // A' y
 
-  // (A'A + lambda I)^{-1} A' r = A'(AA' + lambda I)^{-1} r, for lambda >= 0; the pseudo-inverse
-  // A^+ r at lambda = 0. Default: conjugate gradients.
+  // Returns (A'A + lambda I)^{-1} A' r = A'(AA' + lambda I)^{-1} r, for lambda >= 0; the
+  // pseudo-inverse A^+ r at lambda = 0. The default runs conjugate gradients.
   virtual Tensor ridge(const Tensor& r, const Tensor& lambda) const;
 
-  // argmin_x |y - A x|^2 + lambda |x - z|^2 = z + ridge(y - A z, lambda). This residual form never
-  // divides by lambda, so it is stable as lambda -> 0. Overridden where one pass can do it.
+  // Returns argmin_x |y - A x|^2 + lambda |x - z|^2 = z + ridge(y - A z, lambda). This residual
+  // form never divides by lambda, so it is stable as lambda -> 0. Operators override proximal()
+  // where one pass can do it.
   virtual Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const;
 
   virtual const Spectral* spectral() const { return nullptr; }  // none: A'A has no fast basis
@@ -78,33 +85,34 @@ class LinearOperator : protected MeasurementFormat {
 
 using Operator = std::shared_ptr<const LinearOperator>;
 
-// y = A x0 + sigma_y n, Eq. (5), label eq:ip.
+// A `Problem` holds a measurement y = A x0 + sigma_y n, Eq. (5), label eq:ip, and its operator.
 struct Problem {
   Operator A;
   Tensor y;
   Tensor sigma_y = scalar(0.05);
-  Tensor labels = {};  // (N, label_dim), for a network that is told the class
+  Tensor labels = {};  // (N, label_dim), for a class-conditional network
 
-  // The number of measured entries of each y, (N), float64; the holes of a mask are none.
+  // Returns the number of measured entries of each y, (N), float64, without the holes of a mask.
   Tensor measurements() const;
   Shape image() const;  // (N, C, H, W) of x0, with the batch of y
 };
 Problem observe(Operator A, const Tensor& x0, const Tensor& sigma_y, Rng& rng);
 
-// Returns the operator's spectrum; throws an Error where there is none, which says that `who` wants
-// one: "ddrm:", "preconditioning: anisotropic".
+// Returns the operator's spectrum. Throws an Error where there is none; its message begins with
+// `who`, the user of the spectrum: "ddrm:", "preconditioning: anisotropic".
 const Spectral& spectral_of(const LinearOperator& A, const std::string& who);
 
-// For authors of operators. A per-sample scalar (0-dimensional or (N, 1, 1, 1)) shaped to broadcast
-// over the real tensor `like`, in its dtype and on its device; a 0-dimensional one may stay on the
-// CPU, where it meets a GPU's images without a synchronisation.
+// Returns a per-sample scalar (0-dimensional or (N, 1, 1, 1)) in a shape that broadcasts over the
+// real tensor `like`, in its dtype and on its device, for authors of operators. A 0-dimensional
+// scalar may stay on the CPU, where it meets a GPU's images without a synchronisation.
 Tensor per_sample(const Tensor& value, const Tensor& like);
-// The images [begin, end) of a per-sample scalar; one for all stays as it is.
+// Returns the entries of the images [begin, end) of a per-sample scalar; a scalar for all images
+// stays unchanged.
 Tensor slice_sample(const Tensor& value, int64_t begin, int64_t end);
-// 1 / (e + lambda), and 0 where the eigenvalue e is 0, whatever lambda is: the pseudo-inverse's
-// rule.
+// Returns 1 / (e + lambda), and 0 where the eigenvalue e is 0, whatever lambda is: the
+// pseudo-inverse's rule.
 Tensor ridge_gain(const Tensor& eigenvalue, const Tensor& lambda);
-// Throws unless x is an image of this size.
+// Throws an Error unless x is an image of this size.
 void check_image_size(const char* name, const Tensor& x, int64_t height, int64_t width);
 
 }  // namespace eps

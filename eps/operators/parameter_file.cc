@@ -1,4 +1,4 @@
-// Masks and kernels from files.
+// Masks, kernels and matrices from files.
 #include "eps/operators/parameter_file.h"
 
 #include "eps/io/array.h"
@@ -7,8 +7,8 @@
 namespace eps {
 namespace {
 
-// One two-dimensional parameter, or one for each image: (N or 1, rows, columns) on the image's
-// device.
+// Returns one two-dimensional parameter, or one for each image: (N or 1, rows, columns) on the
+// image's device.
 Tensor one_or_each(Tensor parameter,
                    const std::string& path,
                    const char* what,

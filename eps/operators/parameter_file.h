@@ -1,18 +1,19 @@
-// Masks and kernels from files: arrays as they are, pictures by what they show.
+// Masks, kernels and matrices from files.
 #pragma once
 
 #include "eps/base/core.h"
 
 namespace eps {
 
-// 0 and 1 in float64, (N or 1, H, W): an array that holds nothing else, or an image whose white
-// is 1. The file must hold one mask, or one for each image of `like`, of its height and width.
+// Returns a mask of 0 and 1 in float64, (N or 1, H, W), from an array of 0 and 1 or from an image
+// whose white is 1. The file must hold one mask, or one for each image of `like`, of its height and
+// width.
 Tensor read_mask_file(const std::string& path, const Tensor& like);
 
-// (N or 1, kh, kw) in float64: an array as it is, or an image divided by its sum.
+// Returns kernels, (N or 1, kh, kw) in float64: an array unchanged, or an image divided by its sum.
 Tensor read_kernel_file(const std::string& path, const Tensor& like);
 
-// (N or 1, M, CHW) in float64, from an array.
+// Returns matrices, (N or 1, M, CHW) in float64, from an array.
 Tensor read_matrix_file(const std::string& path, const Tensor& like);
 
 }  // namespace eps

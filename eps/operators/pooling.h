@@ -1,11 +1,12 @@
-// s x s average pooling. Its own header, as composition recognises it behind a blur.
+// s x s average pooling. `AveragePool` has a header because compose() recognises the class behind a
+// blur.
 #pragma once
 
 #include "eps/operators/isometry.h"
 
 namespace eps {
 
-// A A' = I / s^2, and A^+ is nearest-neighbour upsampling.
+// An `AveragePool` has A A' = I / s^2, and its A^+ is nearest-neighbour upsampling.
 class AveragePool final : public Isometry {
  public:
   explicit AveragePool(int64_t factor);

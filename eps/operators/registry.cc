@@ -13,8 +13,8 @@ Registered<OperatorEntry>& operator_registry() {
   return registry;
 }
 
-// Parts of `text` between separators; the separator has spaces around it, so that file names may
-// hold the bare character.
+// Returns the parts of `text` between separators. A separator has spaces around it, so that file
+// names may hold the bare character.
 std::vector<std::string> split(const std::string& text, const std::string& separator) {
   std::vector<std::string> parts;
   size_t begin = 0;
@@ -49,7 +49,7 @@ Draw parse_one(const std::string& text) {
   };
 }
 
-// a | b: b is drawn for images of the shape that a makes.
+// Parses a chain a | b, where b is drawn for images of the shape that a makes.
 Draw parse_chain(const std::string& text) {
   std::vector<Draw> links;
   for (const auto& link : split(text, kThen)) links.push_back(parse_one(link));

@@ -1,4 +1,4 @@
-// The paper's tasks, and the tasks that operator specs are.
+// The paper's tasks, and the tasks of operator specs.
 #include "eps/operators/task.h"
 
 #include <fmt/format.h>
@@ -14,14 +14,16 @@ const std::map<std::string, Task>& tasks() {
   static const std::map<std::string, Task> table = {
       {"random_inpainting", {"inpaint_random:missing=0.5..0.7", "inpaint_random:missing=0.7"}},
       {"random_inpainting_95", {"inpaint_random:missing=0.95", "inpaint_random:missing=0.95"}},
-      // The paper gives no size for the centred test box: half the side, the largest it trains on.
+      // The paper gives no size for the centred test box; it is half the side, the largest box of
+      // training.
       {"box_inpainting",
        {"inpaint_box:height=25%..50%,width=25%..50%,position=random,margin=6.25%",
         "inpaint_box:height=50%,width=50%"}},
       {"super_resolution_4x", {"super_resolution:factor=4", "super_resolution:factor=4"}},
       {"super_resolution_16x", {"super_resolution:factor=16", "super_resolution:factor=16"}},
       {"gaussian_deblurring", {"blur_gaussian:std=0.75,size=11", "blur_gaussian:std=0.75,size=11"}},
-      // Nor which kernels are used at test time: the training distribution, under the test's seed.
+      // The paper does not give the kernels of the test either; they have the distribution of
+      // training, under the test's seed.
       {"motion_deblurring",
        {"blur_motion:length=7..15,step=2,angle=0..180",
         "blur_motion:length=7..15,step=2,angle=0..180"}},

@@ -14,7 +14,8 @@
 namespace eps {
 namespace {
 
-// From a file whose name may hold anything: no spec is made of it.
+// Returns an operator from a file whose name may hold any character, and so cannot be part of a
+// spec.
 OperatorChoice from_file(const std::string& name,
                          const std::string& path,
                          const std::function<Operator(const Tensor& like)>& make) {
@@ -35,7 +36,7 @@ OperatorChoice from_spec(const std::string& name) {
           .image_shape = [spec](const Shape& y) { return image_shape_of(spec, y); }};
 }
 
-// "LENGTH,ANGLE".
+// Returns the spec of a motion blur "LENGTH,ANGLE".
 std::string motion_spec(const std::string& text) {
   const size_t comma = text.find(',');
   check(comma != std::string::npos && text.find(',', comma + 1) == std::string::npos,
@@ -45,14 +46,15 @@ std::string motion_spec(const std::string& text) {
   return "blur_motion:length=" + text.substr(0, comma) + ",angle=" + text.substr(comma + 1);
 }
 
-// The kernel reaches 4 standard deviations, or as far as the image does.
+// Returns the spec of a Gaussian blur whose kernel reaches 4 standard deviations, or as far as the
+// image does.
 std::string gaussian_spec(const std::string& text, int64_t side) {
   const Range std = Spec::parse("gaussian:STD=" + text).range("STD", 1e-3, 1e3);
   const auto reach = std::min(static_cast<int64_t>(std::ceil(4 * std.high)), (side - 1) / 2);
   return "blur_gaussian:std=" + text + ",size=" + std::to_string(2 * reach + 1);
 }
 
-// (1, ...) in float64, of so many dimensions.
+// Reads values (1, ...) in float64, of `dims` dimensions.
 Tensor read_values(const std::string& path, int64_t dims) {
   Tensor values;
   if (is_array_path(path)) {
@@ -113,7 +115,8 @@ void check_shape(const std::string& path,
         network.channels);
 }
 
-// A network for colour restores a grey image channel by channel (eps/restore/restoration.h).
+// Refuses a grey image for a colour network unless the operator acts on each channel alone, as the
+// network restores a grey image channel by channel (eps/restore/restoration.h).
 void check_channels(const std::string& path,
                     const Shape& image,
                     const OperatorChoice& chosen,
@@ -171,7 +174,7 @@ Measurement read_measurement(const std::string& path,
                              const NetworkShape& network) {
   const Tensor y = read_values(path, chosen.measurement_dims);
   const Shape shape = y.sizes().vec();
-  // The shape of an image does not show in a flat measurement.
+  // A flat measurement does not determine the shape of its image.
   const Shape image = chosen.measurement_dims == 2
                           ? Shape{1, network.channels, network.resolution, network.resolution}
                           : chosen.image_shape(shape);

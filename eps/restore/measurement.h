@@ -1,4 +1,4 @@
-// A user's measurement: the operator that made it, as options say, and the problem it poses.
+// A user's measurement: the operator that made it, chosen by options, and the problem it poses.
 #pragma once
 
 #include "eps/model/checkpoint.h"
@@ -6,7 +6,7 @@
 
 namespace eps {
 
-// The operator in a user's words; exactly one of these is to be given.
+// The `OperatorOptions` are the ways in which a user can give an operator; exactly one must be set.
 struct OperatorOptions {
   std::string mask = {};       // a file: white or 1 is measured
   std::string kernel = {};     // a file: a blur with this kernel, origin at size/2
@@ -19,17 +19,17 @@ struct OperatorOptions {
 // An `OperatorChoice` is the operator that made a measurement, ready to be drawn.
 struct OperatorChoice {
   std::string name;  // of the registered operator; a composition's spec
-  std::string spec;  // for people: its file names may be more than a spec can hold
+  std::string spec;  // for people: a file name may hold characters that no spec can
   Draw draw = {};
   bool is_random = false;  // two seeds may draw two operators
-  bool from_file = false;  // its values are known to the file alone
+  bool from_file = false;  // its values are in the file, not in the spec
   int64_t measurement_dims = 4;
   std::function<Shape(const Shape& y)> image_shape = {};
 };
-// Chooses for images of this side. None or several options are an Error.
+// Returns the operator for images of this side. None or several options are an Error.
 OperatorChoice choose_operator(const OperatorOptions& options, int64_t side);
 
-// A `NetworkShape` says which images a network takes, and its name for messages.
+// A `NetworkShape` holds the size of a network's images, and its name for messages.
 struct NetworkShape {
   std::string name;
   int64_t resolution = 0;
@@ -38,20 +38,21 @@ struct NetworkShape {
 };
 NetworkShape shape_of(const Checkpoint& network, const std::string& name);
 
-// y = A x0 + sigma_y n. A grey image is one channel, also where the network takes more.
+// A `Measurement` holds y = A x0 + sigma_y n. A grey image has one channel, also where the network
+// takes more.
 struct Measurement {
   Problem problem = {};  // batch 1, float64 on the device
-  Tensor truth = {};     // (1, C, H, W) on the CPU, where it is simulated; undefined otherwise
+  Tensor truth = {};     // (1, C, H, W) on the CPU if simulated; undefined otherwise
 };
 
 // Reads a picture (8 bits, of [-1, 1]) or an array in the measurement's own shape, with or without
-// the batch; sigma_y is yet to be set. A measurement that is not of an image of the network's shape
+// the batch. The caller sets sigma_y. A measurement that is not of an image of the network's shape
 // and an operator that is drawn at random are Errors.
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network);
 
-// Measures a clean image of the network's size. The seed gives operator and noise.
+// Measures a clean image of the network's size. The seed determines operator and noise.
 Measurement simulate_measurement(const std::string& path,
                                  const OperatorChoice& chosen,
                                  double sigma_y,

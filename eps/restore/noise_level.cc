@@ -8,7 +8,8 @@
 namespace eps {
 namespace {
 
-// f(a, b, c, d) of all 2 x 2 neighbours a b / c d, which overlap: a sparse mask has few of them.
+// Returns f(a, b, c, d) of all 2 x 2 neighbours a b / c d, which overlap because a sparse mask has
+// few of them.
 template <class Function>
 Tensor of_neighbours(const Tensor& image, const Function& f) {
   const auto part = [&](int64_t row, int64_t column) {
@@ -55,7 +56,7 @@ Range noise_search_range(const Checkpoint& network, const std::string& name, dou
   return {least, std::max(least, std::min(trained.high / noise_factor, 1.0))};
 }
 
-// Few samples will do, as each has many measurements; too few steps would lose some of the noise.
+// Few samples suffice, as each has many measurements; too few steps would lose some of the noise.
 double estimate_noise(const Checkpoint& network,
                       const std::string& name,
                       const Denoiser& denoiser,

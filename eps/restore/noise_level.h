@@ -6,20 +6,21 @@
 
 namespace eps {
 
-// From an image-like measurement y (N, C, H, W): the median absolute deviation of its finest
-// diagonal detail (a - b - c + d)/2 over 2 x 2 neighbours, divided by 0.6745 (Donoho and Johnstone
-// 1994). White noise keeps its standard deviation in the detail, and a linear ramp leaves none;
-// what fine texture y has of its own is taken for noise. measured: 0 where y is no measurement, of
-// a shape that broadcasts to y; undefined: all of it is. Too few neighbours are an Error.
+// Estimates sigma_y from an image-like measurement y (N, C, H, W): the median absolute deviation of
+// its finest diagonal detail (a - b - c + d)/2 over 2 x 2 neighbours, divided by 0.6745 (Donoho and
+// Johnstone 1994). White noise keeps its standard deviation in the detail, and a linear ramp leaves
+// none; fine texture of y counts as noise. measured: 0 where y is no measurement, of a shape that
+// broadcasts to y; undefined: all of y is measured. Too few neighbours are an Error.
 double robust_noise_level(const Tensor& y, const Tensor& measured = {});
 
-// The range that an estimate is kept in: the noise of the network's training, of a grey image's
-// single channel where noise_factor() says so, and in [1e-3, 1] in any case. A network that was
-// trained without noise is an Error; `name` is the network's.
+// Returns the range that an estimate is kept in: the noise of the network's training, divided by
+// noise_factor, and in [1e-3, 1] in any case. A network that was trained without noise is an Error;
+// `name` is the network's.
 Range noise_search_range(const Checkpoint& network, const std::string& name, double noise_factor);
 
-// Estimates sigma_y of a measurement: likely_noise_level() in noise_search_range(), from the robust
-// level on. It takes kNoiseEvaluations at most; of the options, `samples` does not count.
+// Estimates sigma_y of a measurement: likely_noise_level() in noise_search_range(), from
+// robust_noise_level() on, by kNoiseEvaluations of the network at most. `samples` of the options
+// does not count.
 inline constexpr int64_t kNoiseSamples = 2, kNoiseSteps = 16,
                          kNoiseEvaluations = kNoiseRounds * kNoiseSamples * kNoiseSteps;
 double estimate_noise(const Checkpoint& network,

@@ -26,7 +26,7 @@ struct RestorationReport {
   std::string interval = {};  // interval_kind()
   double evaluations_per_sample = 0;
   double seconds = 0;
-  // The deviation that is white in a picture of it: that of the most uncertain pixel.
+  // The deviation that is white in a picture of deviations: that of the most uncertain pixel.
   std::optional<double> deviation_of_white = {};
   std::optional<double> psnr_of_samples = {}, psnr_of_mean = {};  // where the truth is known
 
@@ -34,11 +34,11 @@ struct RestorationReport {
   std::string verdict() const;  // in words
 };
 
-// Adds the numbers of a restoration to a report that knows `noise_estimated`. `truth` is
-// (1, C, H, W), or undefined.
+// Adds the numbers of a restoration to a report with `noise_estimated` filled in. truth: (1, C, H,
+// W), or undefined.
 void add_results(RestorationReport& report, const Restoration& restoration, const Tensor& truth);
 
-// The contents of restore.json (docs/file_formats.md).
+// Returns the contents of restore.json (docs/file_formats.md).
 std::string to_json(const RestorationReport& report);
 
 }  // namespace eps

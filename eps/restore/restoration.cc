@@ -34,7 +34,7 @@ constexpr std::array<double, 17> kStudent = {6.3138,
                                              1.7459,
                                              1.7396};
 
-// The truth is one more draw from the law of the samples: a predictive interval.
+// Returns a predictive interval: the truth is one more draw from the law of the samples.
 Interval predictive_interval(const Tensor& mean, const Tensor& deviation, int64_t samples) {
   const auto S = static_cast<double>(samples);
   const Tensor reach =
@@ -42,8 +42,9 @@ Interval predictive_interval(const Tensor& mean, const Tensor& deviation, int64_
   return {(mean - reach).clamp(-1, 1), (mean + reach).clamp(-1, 1)};
 }
 
-// As a denoiser of so many channels is asked. The noise of the measurement is that of the mean of
-// all channels; what is added has no part in that mean, and makes the noise of each independent.
+// Returns the problem for a denoiser of `channels` channels. The noise of the measurement is that
+// of the mean of all channels; the added noise has no part in that mean, and makes the noise of
+// each channel independent.
 Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
   Problem problem = grey;
   problem.y = grey.y.repeat_interleave(channels, 1);
@@ -55,7 +56,7 @@ Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
   return problem;
 }
 
-// All of them, (S, C, H, W), drawn batch by batch.
+// Returns all samples, (S, C, H, W), drawn batch by batch.
 Tensor draw(const MethodChoice& choice,
             const Denoiser& denoiser,
             const Problem& problem,
@@ -131,8 +132,7 @@ double likely_noise_level(const MethodChoice& choice,
                           Problem problem,
                           const Range& range,
                           const RestorationOptions& options) {
-  constexpr double kSteep = -2, kFlat = -0.3;  // slopes: of samples that stay as they are, and the
-                                               // least that is trusted
+  constexpr double kSteep = -2, kFlat = -0.3;  // slopes: of fixed samples, and the flattest used
   check(range.low > 0 && range.high >= range.low,
         "noise level: a range above 0 is wanted, got ",
         range.low,
@@ -160,7 +160,7 @@ double noise_factor(const Problem& problem, int64_t channels) {
 }
 
 MethodChoice method_for(const NetworkInput& network, double sigma_y, int64_t steps) {
-  // No lower than EDM's own grid, no higher than the method's.
+  // The last level is no lower than that of EDM's own grid, and no higher than the method's.
   const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
   return choose_method(method_served_by(network), "", steps).with("sigma_min", last);
 }

@@ -1,5 +1,5 @@
-// One measurement restored: posterior samples, what they agree on and where they do not, and
-// whether they explain the measurement.
+// One measurement restored: posterior samples, their mean and their spread, and whether they fit
+// the measurement.
 #pragma once
 
 #include "eps/base/spec.h"
@@ -7,42 +7,45 @@
 
 namespace eps {
 
+// `RestorationOptions` set how many samples restore() draws, and how.
 struct RestorationOptions {
   int64_t samples = 8;
-  int64_t batch = 16;  // samples in memory together; they are the same whatever it is
+  int64_t batch = 16;  // samples in memory together; does not change them
   uint64_t seed = 0;
-  int64_t channels = 0;  // of the denoiser's images; 0: those of the measurement's
+  int64_t channels = 0;  // of the denoiser's images; 0: as the measurement's
   std::function<void(int64_t images)> on_evaluation = {};
 };
 
-// On the CPU in float64; images in [-1, 1].
+// A `Restoration` holds samples and their summary, on the CPU in float64; images are in [-1, 1].
 struct Restoration {
   Tensor samples;    // (S, C, H, W), clipped
   Tensor mean;       // (C, H, W)
-  Tensor deviation;  // the standard deviation of each pixel; undefined for one sample, as are
-  Tensor low, high;  // the ends of its 90% interval (see interval_kind())
+  Tensor deviation;  // the standard deviation of each pixel; undefined for one sample
+  Tensor low, high;  // the ends of its 90% interval (interval_kind()); likewise
   double chi2 = 0;   // chi_square() of the clipped samples, on average; about 1 when they fit
-  int64_t measurements = 0;  // M, the number that chi2 is the mean of
+  int64_t measurements = 0;  // M, the number of measured entries
   Cost cost;                 // of all samples together
   double seconds = 0;
 };
 
-// Samples of p(x0 | y) for one measurement, y of batch 1. Sample k is a function of (seed, k).
+// Draws samples of p(x0 | y) for one measurement, y of batch 1. Sample k is a function of (seed,
+// k).
 //
-// A measurement of a grey image, asked of a denoiser of images with C channels, is repeated in each
-// of them and given colour noise that has no part in their mean, so that each channel has noise of
-// its own, of sqrt(C) sigma_y. Then sum_c |y_c - A x_c|^2 / (C sigma_y^2) has y = A m + sigma_y n
-// as a summand, m the mean of the channels, and beside it "no colour" as a measurement: the problem
-// is one of those that the denoiser knows. The samples are m.
+// A measurement of a grey image is repeated in each of the C channels of a colour denoiser, and
+// given colour noise whose mean over the channels is 0, so that each channel has independent noise
+// of standard deviation sqrt(C) sigma_y. Then sum_c |y_c - A x_c|^2 / (C sigma_y^2) is the sum of
+// |y - A m|^2 / sigma_y^2, m the mean of the channels, and of a term that measures "no colour": an
+// ordinary problem for the denoiser. The samples are m.
 Restoration restore(const MethodChoice& choice,
                     const Denoiser& denoiser,
                     const Problem& problem,
                     const RestorationOptions& options);
 
-// The sigma_y under which y is most likely, in the range: EM from problem.sigma_y. Its step
-// sigma_y^2 <- E[|y - A x0|^2 | y, sigma_y] / M is sigma_y^2 times the mean chi2 of posterior
-// samples, so that its fixed point is where they have chi2 = 1; secants of ln chi2 over ln sigma_y
-// get there in fewer rounds, at most kNoiseRounds. They all have the same random numbers.
+// Returns the sigma_y in the range under which y is most likely, by EM from problem.sigma_y. The
+// step of EM sigma_y^2 <- E[|y - A x0|^2 | y, sigma_y] / M is sigma_y^2 times the mean chi2 of
+// posterior samples, so that its fixed point is where they have chi2 = 1; secants of ln chi2 over
+// ln sigma_y get there in fewer rounds, at most kNoiseRounds. All rounds have the same random
+// numbers.
 inline constexpr int kNoiseRounds = 4;
 double likely_noise_level(const MethodChoice& choice,
                           const Denoiser& denoiser,
@@ -50,10 +53,10 @@ double likely_noise_level(const MethodChoice& choice,
                           const Range& range,
                           const RestorationOptions& options);
 
-// Mean, deviation and interval of samples (S, C, H, W).
+// Returns mean, deviation and interval of samples (S, C, H, W).
 Restoration summarise(const Tensor& samples);
 
-// How S samples tell the interval that holds the truth with 90%:
+// Returns how S samples give the interval that holds the truth with 90%:
 //   quantiles  from 19 on, by their order statistics (central_interval());
 //   student_t  below, where they cannot resolve tails of 5%: mean +- t s sqrt(1 + 1/S), t the 95%
 //              quantile of Student's t with S - 1 degrees of freedom, exact where the posterior is
@@ -61,19 +64,19 @@ Restoration summarise(const Tensor& samples);
 //   none       of one sample.
 std::string interval_kind(int64_t samples);
 
-// How much more noise a measurement has that a denoiser of so many channels is asked about: sqrt(C)
-// where it is of a grey image (see restore()), 1 otherwise.
+// Returns the factor of the measurement noise before a denoiser of `channels` channels: sqrt(C) for
+// a measurement of a grey image (see restore()), 1 otherwise.
 double noise_factor(const Problem& problem, int64_t channels);
 
-// The method for a network of this input, with a last noise level well below the measurement's:
-// the last step of a sampler takes away what noise is left, and samples lose as much of their
-// spread. At a fifth, chi2 loses a twenty-fifth at most.
+// Returns the method for a network of this input, with a last noise level well below the
+// measurement's: the last step of a sampler removes the noise that is left, and samples lose as
+// much of their spread. At a fifth, chi2 loses a twenty-fifth at most.
 MethodChoice method_for(const NetworkInput& network, double sigma_y, int64_t steps);
 
-// Empty if chi2, the mean over samples of M measurements each, says that they fit; otherwise what
-// is wrong. Of exact samples it has the standard deviation sqrt(2/M) or less; storage in 8 bits,
-// clipping and an imperfect network add some, so that only what lies outside [0.8, 1.25] as well
-// counts as a misfit. estimated: the noise was not stated.
+// Returns "" if chi2, the mean over samples of M measurements each, is that of a fit, and otherwise
+// a sentence about the misfit. For exact samples chi2 has the standard deviation sqrt(2/M) or less;
+// storage in 8 bits, clipping and an imperfect network add some, so that a misfit must also lie
+// outside [0.8, 1.25]. estimated: the noise was not stated.
 std::string misfit_words(double chi2, int64_t measurements, bool estimated);
 
 }  // namespace eps

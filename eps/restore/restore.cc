@@ -12,13 +12,13 @@
 namespace eps {
 namespace {
 
-// Inputs and preconditionings that use the spectrum of A'A.
+// Returns whether the input or the preconditioning of a network uses the spectrum of A'A.
 bool needs_spectrum(const Checkpoint& network) {
   return network.preconditioning.kind == Preconditioning::Kind::anisotropic ||
          network.input.needs_spectrum();
 }
 
-// A kernel that is no average is most likely a mistake.
+// Returns a warning about a kernel that is no average, most likely a mistake.
 std::vector<std::string> kernel_warnings(const LinearOperator& A, const std::string& spec) {
   const auto parameters = A.format().parameters();
   const auto kernel = parameters.find("kernel");
@@ -63,7 +63,8 @@ void start_stage(const RestorationRequest& request, const std::string& name, int
   if (request.on_stage) request.on_stage(name, total);
 }
 
-// sigma_y as it is known; a stated one may lie outside the network's training.
+// Returns the stated or estimated sigma_y, and warns of a stated one outside the network's
+// training.
 double noise_of(const RestorationRequest& request,
                 const Checkpoint& network,
                 const Denoiser& denoiser,

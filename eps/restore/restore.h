@@ -1,5 +1,5 @@
-// A measurement in a file restored by a network, from the file to the report: what `eps restore`
-// does, for programs.
+// A measurement in a file restored by a network, from the file to the report: `eps restore` for
+// programs.
 //
 //   const eps::Checkpoint network = eps::read_checkpoint(eps::find_model("faces64-eps"));
 //   const eps::RestorationResult result = eps::restore_measurement(
@@ -16,7 +16,7 @@ namespace eps {
 
 inline constexpr double kSimulatedNoise = 0.05;  // sigma_y, where none is given
 
-// A `RestorationRequest` says what is to be restored, and how.
+// A `RestorationRequest` names a measurement and the way to restore it.
 struct RestorationRequest {
   std::string input = {};  // file of the measurement, or of a clean image to be measured first
   OperatorOptions operator_options = {};
@@ -25,13 +25,13 @@ struct RestorationRequest {
   std::string network = "the network";  // its name, for the report and for messages
   int64_t steps = 20;                   // evaluations of the network for each sample
   RestorationOptions options = {};      // its `channels` is the network's in any case
-  // Called before the evaluations for the noise and those for the samples: their name, and how
-  // many there are at most. RestorationOptions::on_evaluation counts them.
+  // The function is called before the evaluations for the noise and before those for the samples,
+  // with their name and their largest number. RestorationOptions::on_evaluation counts them.
   std::function<void(const std::string& name, int64_t total)> on_stage = {};
   std::function<void(const std::string& warning)> on_warning = {};  // at once
 };
 
-// A `RestorationResult` holds all that is known of a restored measurement.
+// A `RestorationResult` holds a measurement, its restoration and the report.
 struct RestorationResult {
   Measurement measurement = {};
   Restoration restoration = {};
@@ -39,7 +39,7 @@ struct RestorationResult {
   std::vector<std::string> warnings = {};  // each one sentence
 };
 
-// Throws an Error unless the network restores pictures: it must be trained for the posterior, want
+// Throws an Error unless the network restores pictures: it must be trained for the posterior, need
 // no class labels, and make images of 1 or 3 channels.
 void check_restores(const Checkpoint& network, const std::string& name);
 
@@ -47,8 +47,8 @@ void check_restores(const Checkpoint& network, const std::string& name);
 // on the device of the network. Wrong input is an Error before the network is evaluated.
 RestorationResult restore_measurement(const RestorationRequest& request, const Checkpoint& network);
 
-// Restores a measurement in memory, of an image of the network's shape. Of `chosen`, name
-// and spec count, for warnings and the report; of the request, all but the file and its operator.
+// Restores a measurement in memory, of an image of the network's shape. The name and spec of
+// `chosen` serve warnings and the report; the request's file and operator do not count.
 RestorationResult restore_measurement(const Measurement& measurement,
                                       const OperatorChoice& chosen,
                                       const RestorationRequest& request,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMost = 1e6;
 
-// The operators of a task's training; the task's own text, where this version does not know it.
+// Returns the spec of a task's training, or the task's own text for an unknown task.
 std::string trained_spec(const std::string& task) {
   try {
     return find_task(task).train;
@@ -21,7 +21,7 @@ std::string trained_spec(const std::string& task) {
   }
 }
 
-// The operator's name in a spec; a composition as it is.
+// Returns the operator's name in a spec; a composition unchanged.
 std::string operator_of(const std::string& spec) {
   return is_composed(spec) ? spec : spec.substr(0, spec.find(':'));
 }
@@ -39,7 +39,7 @@ void add_new(std::vector<std::string>& all, const std::string& text) {
   if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
 }
 
-// trained: specs of the same operator.
+// Returns warnings about the strengths of an operator. trained: specs of the same operator.
 std::vector<std::string> value_warnings(const std::string& network,
                                         const std::vector<std::string>& trained,
                                         const std::string& spec,

@@ -6,16 +6,18 @@
 
 namespace eps {
 
-// The measurement noise that a network was trained for; any, where the range is unknown.
+// Returns the range of measurement noise that a network was trained for, or an unlimited one if it
+// is unknown.
 Range trained_noise(const Provenance& trained);
 
-// Warnings, one sentence each, and none about a network of unknown origin. `network` is its name.
+// Returns warnings, one sentence each, and none about a network of unknown origin. `network` is its
+// name.
 std::vector<std::string> noise_warnings(const std::string& network,
                                         const Provenance& trained,
                                         double sigma_y);
-// An operator of the spec's name must be among those of the training, with values like these; a
-// mask from a file is like any other inpainting, a kernel from a file like any other blur. side: of
-// the network's images, in pixels.
+// Returns a warning unless the training had an operator of the spec's name, with values like these.
+// A mask from a file is like any other inpainting, a kernel from a file like any other blur. side:
+// of the network's images, in pixels.
 std::vector<std::string> operator_warnings(const std::string& network,
                                            const Provenance& trained,
                                            const std::string& spec,

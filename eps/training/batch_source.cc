@@ -13,7 +13,7 @@
 namespace eps::training {
 namespace {
 
-// To a GPU without waiting for it.
+// Copies the numbers to the device; a GPU's copy is asynchronous.
 Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
   const Tensor host = at::tensor(numbers, at::kLong);
   return device.is_cpu() ? host : host.pin_memory().to(device, /*non_blocking=*/true);
@@ -21,7 +21,7 @@ Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
 
 }  // namespace
 
-// Images sorted by task.
+// A `Drawn` holds the images of a batch, sorted by task.
 struct BatchSource::Drawn {
   std::vector<uint64_t> positions;
   std::vector<int64_t> counts;  // images of each task

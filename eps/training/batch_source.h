@@ -1,9 +1,8 @@
 // Batches to train on: Algorithm 1, lines 3 to 5.
 //
 // The batch at a position of the endless stream of images is a pure function of the seed and the
-// position: which image, which way round, which task, which operator, which noise. On a CPU this
-// holds image by image, whatever the size of a batch and the number of processes; on a GPU batch by
-// batch.
+// position: its image, mirroring, task, operator and noise. On a CPU this holds image by image,
+// whatever the size of a batch and the number of processes; on a GPU batch by batch.
 #pragma once
 
 #include "eps/data/dataset.h"
@@ -13,10 +12,10 @@
 
 namespace eps::training {
 
+// A `BatchOptions` holds the distributions from which batches are drawn.
 struct BatchOptions {
   NetworkInput input = NetworkInput::eps;
-  std::vector<std::string> tasks =
-      {};  // operator specs, one drawn for each image; none for a prior
+  std::vector<std::string> tasks = {};  // operator specs, one drawn an image; none for a prior
   Range sigma_y = {0.05, 0.05};
   double p_mean = -1.2;  // ln sigma ~ N(p_mean, p_std^2); bridges draw t ~ U(0, 1] instead
   double p_std = 1.2;
@@ -31,32 +30,34 @@ struct PosedGroup {
   Tensor x0;
 };
 
-// A group with the questions that its images are to answer.
+// A `TrainingGroup` is a posed group with the queries that a network learns to answer.
 struct TrainingGroup {
   Problem problem;
   Tensor x0;
   Query query;
 };
 
-// The groups of a batch, in an order of their own. A network takes them in one pass (JoinedBatch).
+// A `TrainingBatch` holds the groups of a batch, not in the order of positions. A network takes
+// them in one pass (JoinedBatch).
 struct TrainingBatch {
   std::vector<TrainingGroup> groups;
 };
 
+// A `BatchSource` draws the batches of a data set.
 class BatchSource {
  public:
-  // The data set must outlive it; batches lie on the device.
+  // The data set must outlive the source; batches are on the device.
   BatchSource(const Dataset& data, const BatchOptions& options, at::Device device);
 
-  // The images at these positions, in an order of their own, with noise levels drawn from
-  // p(sigma), or log-uniformly from a band: from what of it is below sigma_max(), or else at
-  // sigma_max() itself.
+  // Draws the batch of the images at these positions, sorted by task, with noise levels from
+  // p(sigma), or log-uniform in a band. The part of a band above sigma_max() is cut off; a band
+  // that is wholly above becomes sigma_max().
   TrainingBatch draw(int64_t first, int64_t count) const;
   TrainingBatch draw_in_band(int64_t first, int64_t count, const Range& sigma) const;
-  // The same images as problems, without noise levels: for previews.
+  // Returns the same images as problems without noise levels, for previews.
   std::vector<PosedGroup> pose(int64_t first, int64_t count) const;
 
-  // The largest noise level there is: that of the bridge's end; infinity for other inputs.
+  // Returns the largest noise level: that of the bridge's end, or infinity for other inputs.
   double sigma_max() const;
 
   const BatchOptions& options() const { return options_; }

@@ -1,4 +1,4 @@
-// The configuration of a training run: JSON, checks, and what follows from it.
+// The configuration of a training run: JSON, checks, and the options that follow.
 #include "eps/training/config.h"
 
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace eps::training {
 namespace {
 
-// The paper's five (Sec. 4.1).
+// The paper's five tasks (Sec. 4.1).
 const std::vector<std::string> kAllTasks = {"random_inpainting",
                                             "box_inpainting",
                                             "super_resolution_4x",
@@ -42,7 +42,7 @@ at::ScalarType precision_of(const TrainingConfig& config) {
   return config.precision == "float16" ? at::kHalf : at::kFloat;
 }
 
-// A network from scratch has a preset and an architecture; another brings its own.
+// A network from scratch has a preset and an architecture; a network from a file brings its own.
 TrainingConfig with_defaults_for_network(TrainingConfig c) {
   if (!c.start.empty()) return c;
   if (c.preset.empty()) c.preset = "small";

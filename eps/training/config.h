@@ -1,4 +1,4 @@
-// Everything a training run is told, by flag or in a file, and kept with the run.
+// The configuration of a training run, from flags or a file, and kept with the run.
 #pragma once
 
 #include "eps/data/dataset.h"
@@ -58,8 +58,8 @@ struct TrainingConfig {
   int64_t preview_images = 8;
 };
 
-// One row per field: visit(name, member, help, may it be changed when a run is resumed). Flags, the
-// config file and the stored config all come from this list.
+// Calls visit(name, member, help, whether a resumed run may change the field) for each field.
+// Flags, the config file and the stored config all come from this list.
 template <class Config, class Visit>
 void for_each_field(Config& c, Visit&& visit) {
   visit(
@@ -141,18 +141,19 @@ void for_each_field(Config& c, Visit&& visit) {
 }
 
 std::string to_json(const TrainingConfig& config);
-// The fields that the text gives replace those of `defaults`; an unknown one, or one of the wrong
-// type, is an Error that names it. `source` is for messages.
+// Replaces the fields of `defaults` that the text gives. An unknown field, or one of the wrong
+// type, is an Error that names it; `source` is for messages.
 TrainingConfig parse_training_config(const std::string& json,
                                      const std::string& source,
                                      TrainingConfig defaults = {});
 
-// Fills in what 0 stands for, and throws an Error that names the first field that makes no sense.
+// Replaces each 0 and empty value that stands for a default, and throws an Error that names the
+// first field that makes no sense.
 TrainingConfig resolved(TrainingConfig config);
-// Error if a field differs that a resumed run may not change.
+// Throws an Error if a field differs that a resumed run may not change.
 void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted);
 
-// What the network is to see: `input`, `show_skip` and `scale_side` together.
+// Returns the network's input: `input`, `show_skip` and `scale_side` together.
 NetworkInput network_input(const TrainingConfig& config);
 BatchOptions batch_options(const TrainingConfig& config);
 TrainerOptions trainer_options(const TrainingConfig& config);

@@ -8,9 +8,9 @@
 namespace eps::training {
 namespace {
 
-constexpr int64_t kDatasetOnGpu = int64_t{16} << 30;  // bytes that a GPU is given to hold
+constexpr int64_t kDatasetOnGpu = int64_t{16} << 30;  // the most bytes of images on a GPU
 
-// The images at these places.
+// Returns the images at these places.
 Dataset chosen(const Dataset& data, const Tensor& places) {
   Dataset part = data;
   part.images = data.images.index_select(0, places);
@@ -18,7 +18,8 @@ Dataset chosen(const Dataset& data, const Tensor& places) {
   return part;
 }
 
-// Both sets must speak of the same images and classes; fewer classes may occur in the smaller one.
+// Both sets must have images of one shape and the same classes; fewer classes may occur in the
+// smaller one.
 void check_alike(const Dataset& train, const Dataset& held_out) {
   const auto shape = [](const Dataset& data) { return data.images.sizes().slice(1); };
   check(shape(held_out) == shape(train),
@@ -63,7 +64,7 @@ TrainingData load_training_data(const TrainingConfig& config,
           " of ",
           all,
           " images leaves none to train on");
-    // From everywhere: the set may be sorted by class.
+    // Held-out images come from everywhere in the set, which may be sorted by class.
     const Tensor order = at::tensor(Shuffle(all, kHeldOutSeed).at(0, all), at::kLong);
     data.held_out = chosen(data.train, order.slice(0, kept));
     data.train = chosen(data.train, order.slice(0, 0, kept));

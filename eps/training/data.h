@@ -1,4 +1,4 @@
-// The images of a training run: those it learns from, and those it is judged by.
+// The images of a training run: the training set, and the held-out set.
 #pragma once
 
 #include "eps/training/config.h"
@@ -10,7 +10,8 @@ struct TrainingData {
   Dataset held_out;  // empty: none
 };
 
-// `say` hears of images that are left out.
+// Loads the images that the configuration names. `say` receives a line about images that are left
+// out.
 TrainingData load_training_data(const TrainingConfig& config,
                                 const std::function<void(const std::string&)>& say);
 

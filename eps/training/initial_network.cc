@@ -1,4 +1,4 @@
-// The network a run begins with.
+// The network a training run begins with.
 #include "eps/training/initial_network.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace eps::training {
 namespace {
 
-constexpr int64_t kSpectrumImages = 4096;  // enough for each of its numbers to 2%
+constexpr int64_t kSpectrumImages = 4096;  // enough for each power to 2%
 
 nets::UNetConfig network_for(const TrainingConfig& config, const Dataset& data) {
   const bool adm = config.arch == "adm";
@@ -41,7 +41,7 @@ nets::UNetConfig network_for(const TrainingConfig& config, const Dataset& data) 
   return network;
 }
 
-// The input of the run: a network that starts it keeps its skip and the scale of its side.
+// Returns the input of the run: a starting network keeps its skip and the scale of its side.
 NetworkInput input_of_run(const TrainingConfig& config, const NetworkInput& start) {
   NetworkInput input = network_input(config);
   if (start.has(Channel::skip)) input = input.with(Channel::skip);
@@ -49,7 +49,7 @@ NetworkInput input_of_run(const TrainingConfig& config, const NetworkInput& star
   return input;
 }
 
-// The place of each of the new input channels among the old ones, channel by channel of the image;
+// Returns the place of each new input channel among the old ones, channel by channel of the image;
 // -1: the channel is new.
 std::vector<int64_t> places(const NetworkInput& before,
                             const NetworkInput& after,
@@ -65,7 +65,7 @@ std::vector<int64_t> places(const NetworkInput& before,
   return from;
 }
 
-// The network in the file, with its side channels where this run has them.
+// Returns the network in the file, its input channels rearranged for this run's input.
 Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
   const Safetensors file = read_any_checkpoint(find_model(config.start));
   check(!file.metadata.contains("training"),
@@ -80,7 +80,7 @@ Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
   const bool keeps_all = std::all_of(start.input.side.begin(),
                                      start.input.side.end(),
                                      [&](Channel channel) { return input.has(channel); });
-  // Files from elsewhere need not say what their side channels are: as many are taken as they are.
+  // Foreign files need not name their side channels: the number of channels decides.
   check(as_it_says ? keeps_all : own == wanted || own == network.img_channels,
         config.start,
         ": a network with ",
@@ -128,7 +128,7 @@ Checkpoint initial_network(const TrainingConfig& config, const Dataset& data) {
          .sigma_data = p.sigma_data,
          .prior_variance = config.prior_variance};
     if (config.prior_variance != "constant") {
-      // Spread over the set: it may be sorted by class.
+      // The images are spread over the set, which may be sorted by class.
       const int64_t step = std::max<int64_t>(data.size() / kSpectrumImages, 1);
       const Tensor images = data.images.slice(0, 0, step * kSpectrumImages, step);
       p.spectrum = power_spectrum(images.scalar_type() == at::kByte ? from_uint8(images) : images);

@@ -5,9 +5,11 @@
 
 namespace eps::training {
 
-// On the CPU: read and widened for what the run shows it, or made anew for such data.
+// Returns the first network of a run, on the CPU: read and widened for the run's input, or new and
+// made for the data.
 Checkpoint initial_network(const TrainingConfig& config, const Dataset& data);
-// Error unless the network takes such images and labels; `name` says whose network it is.
+// Throws an Error unless the network takes images and labels like those of the data; `name` is the
+// network's.
 void check_fits(const nets::UNetConfig& network, const Dataset& data, const std::string& name);
 
 }  // namespace eps::training

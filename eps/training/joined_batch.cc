@@ -4,7 +4,7 @@
 namespace eps::training {
 namespace {
 
-// One tensor needs no copy.
+// Joins tensors along the batch; one tensor needs no copy.
 Tensor join(const std::vector<Tensor>& parts) {
   return parts.size() == 1 ? parts[0] : at::cat(parts);
 }

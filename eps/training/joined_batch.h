@@ -6,9 +6,9 @@
 
 namespace eps::training {
 
-// A `JoinedBatch` preconditions each group with its own operator and joins them at the network's
-// input; the answer is taken apart and joined again as images. Images are in the order of the
-// groups.
+// A `JoinedBatch` preconditions each group with its own operator and joins the groups at the
+// network's input; mean() takes the answer apart and joins it again as images. Images are in the
+// order of the groups.
 class JoinedBatch {
  public:
   JoinedBatch(const Preconditioning& preconditioning,
@@ -19,7 +19,7 @@ class JoinedBatch {
   const Tensor& sigma() const { return sigma_; }    // (N, 1, 1, 1)
   const Tensor& labels() const { return labels_; }  // (N, label_dim), or undefined
 
-  // As of a PreconditionedQuery, for all images.
+  // These functions equal those of a PreconditionedQuery, for all images.
   Tensor input() const;
   Tensor noise_label() const;
   Tensor mean(const Tensor& answer) const;
@@ -27,7 +27,7 @@ class JoinedBatch {
   Tensor mean_square_out() const;
 
  private:
-  // f(query, begin, end) of each group with its places in the batch, joined.
+  // Returns f(query, begin, end) of each group with its places in the batch, joined.
   template <class F>
   Tensor joined(const F& f) const;
 
@@ -36,7 +36,8 @@ class JoinedBatch {
   Tensor x0_, sigma_, labels_;
 };
 
-// E[x0 | query] of all images, for a batch that is joined as the model's network takes it.
+// Returns E[x0 | query] of all images, for a batch joined with the preconditioning and the input of
+// the model.
 Tensor denoise(const Checkpoint& model, const JoinedBatch& batch);
 
 }  // namespace eps::training

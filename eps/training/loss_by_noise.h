@@ -1,4 +1,4 @@
-// Losses by noise level: one mean says little, since most of it comes from a few levels.
+// Losses by noise level, since a few levels dominate the mean over all.
 #pragma once
 
 #include "eps/base/core.h"
@@ -7,18 +7,18 @@
 
 namespace eps::training {
 
-// Noise levels from the first limit to the last, cut at those between; what lies outside belongs to
-// the nearest band.
+// Bands cover the noise levels from the first limit to the last, with cuts at the limits between. A
+// level outside belongs to the nearest band.
 const std::vector<double>& band_limits();
 Range band(int64_t index);
 int64_t bands();
 std::string band_name(int64_t index);  // "0.1-0.3"
 
-// Sums that stay on the device until they are asked for.
+// A `BandSums` adds up losses by band, on the device until take() reads them.
 class BandSums {
  public:
   explicit BandSums(at::Device device);
-  // loss (N) of images at sigma (N, 1, 1, 1).
+  // Adds the loss (N) of images at sigma (N, 1, 1, 1).
   void add(const Tensor& sigma, const Tensor& loss);
 
   struct Means {
@@ -27,7 +27,7 @@ class BandSums {
     std::vector<int64_t> images;  // in each band
     bool finite = true;           // none of the losses was infinite or not a number
   };
-  // Over all ranks; begins anew.
+  // Returns the means over all ranks since the last call.
   Means take(const Ranks& ranks);
 
  private:

@@ -1,4 +1,4 @@
-// A picture of what a network does by now.
+// A picture of a network's restorations during training.
 #include "eps/training/preview.h"
 
 #include "eps/diffusion/bridge.h"

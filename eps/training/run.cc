@@ -29,15 +29,15 @@ Json by_band(const BandSums::Means& means) {
   return json;
 }
 
-// True when a multiple of `every` lies in (before, now], or all is done.
+// Returns whether a multiple of `every` lies in (before, now], or the run is complete.
 bool due(int64_t before, int64_t now, int64_t every, int64_t total) {
   return now >= total || before / every != now / every;
 }
 
 class Run {
  public:
-  // Without a start, the one the configuration asks for. Data are loaded before the ranks meet:
-  // none waits for another's.
+  // Without a start, the run begins with initial_network(). Data are loaded before the ranks meet,
+  // so that no rank waits for another's.
   Run(const TrainingConfig& config,
       RunDirectory directory,
       at::Device device,
@@ -45,7 +45,7 @@ class Run {
       const TrainingHooks& hooks)
       : config_(config),
         directory_(std::move(directory)),
-        // One rank speaks; any may be asked to stop.
+        // The first rank reports progress; any rank may stop the run.
         hooks_(ranks_in_environment().rank == 0 ? hooks : TrainingHooks{.stop = hooks.stop}),
         data_(load_training_data(config, hooks_.say)),
         start_(on_device(start ? *start : initial_network(config, data_.train), device)),
@@ -78,7 +78,7 @@ class Run {
       if (hooks_.progress) hooks_.progress(now, config_.images);
       const auto is_due = [&](int64_t every) { return due(before, now, every, config_.images); };
       const bool look = is_due(config_.log_every) || is_due(config_.save_every);
-      // Ranks must stop together: they ask each other only when they meet anyway.
+      // Ranks must stop together; they communicate only when they meet anyway.
       if (ranks_.size() == 1 || look) stopped = anyone_stops();
       if (look || stopped) log();
       if (held_out_ && is_due(config_.validate_every)) validate();
@@ -100,7 +100,8 @@ class Run {
     return data;
   }
 
-  // What operators and preconditioning cannot do together shows before the run has a folder.
+  // Tries one batch, so that operators and preconditioning that do not fit are refused before the
+  // run has a folder.
   void try_one_batch() const {
     const c10::NoGradGuard no_grad;
     try {
@@ -169,7 +170,7 @@ class Run {
     last_time_ = std::chrono::steady_clock::now();
   }
 
-  // The disk may take its time: training goes on meanwhile, on all ranks.
+  // Saves in the background: training continues meanwhile, on all ranks.
   void save() {
     check(trainer_.finite(),
           "training: the weights are not finite after ",
@@ -187,7 +188,7 @@ class Run {
     last_time_ = std::chrono::steady_clock::now();
   }
 
-  // What the network was at this time, to compare with what it becomes.
+  // Keeps the network of this time for good.
   void keep() {
     if (!ranks_.first()) return;
     const std::string name = fmt::format("network-{:012d}.safetensors", trainer_.images_seen());
@@ -200,7 +201,7 @@ class Run {
   }
 
   void show() {
-    // Every rank draws it, and one writes: none keeps the others waiting.
+    // Every rank draws the picture, and one writes it, so that no rank waits.
     const Tensor picture = preview(
         trainer_.average(), *held_out_, std::min(config_.preview_images, data_.held_out.size()));
     const std::string name = fmt::format("preview-{:012d}.png", trainer_.images_seen());
@@ -238,7 +239,7 @@ void train(const TrainingConfig& wanted, const std::string& path, const Training
   const RankNumbers rank = ranks_in_environment();
   const at::Device device = parse_device(config.device, rank.local);
   prepare_device(device);
-  // The folder is made when all that could be wrong with the start has been looked at.
+  // The folder is made after everything that could be wrong with the start has been checked.
   if (rank.rank == 0) RunDirectory::check_free(path);
   std::unique_ptr<FileLock> lock;  // outlives the run, which may still be saving when it ends
   Run run(config, RunDirectory(path), device, std::nullopt, hooks);
@@ -270,7 +271,7 @@ void resume_training(const std::string& path,
   if (state) start = Trainer::network_in(state->file, state->name);
   Run run(config, directory, device, start, hooks);
   if (state) run.resume(*state);
-  // Nothing in the folder changes before all has been found to fit.
+  // The folder stays unchanged until everything has been found to fit.
   if (rank.rank == 0) {
     directory.sweep();
     directory.rewind_log(state ? state->images : 0);

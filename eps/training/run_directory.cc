@@ -29,7 +29,7 @@ void RunDirectory::check_free(const std::string& path) {
   const bool begun = fs::exists(path + "/" + kConfig);
   for (const auto& entry : fs::directory_iterator(path)) {
     const std::string name = entry.path().filename();
-    // A process that was killed before it had a configuration leaves these.
+    // A process that was killed before it had a configuration leaves a lock and a temporary file.
     if (!begun && (name == kLock || is_temporary_of(kConfig, name))) continue;
     fail(path,
          ": exists and is not empty; choose another folder",

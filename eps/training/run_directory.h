@@ -1,10 +1,10 @@
-// The folder of a training run: what is in it, and how it survives a crash.
+// The folder of a training run, and how it survives a crash.
 //
 //   config.json                     the resolved configuration
 //   log.jsonl                       one JSON object a line
-//   state-<images>.safetensors      what training goes on from; the last two are kept
+//   state-<images>.safetensors      the state to resume from; the last two are kept
 //   network.safetensors             the averaged weights, for use
-//   network-<images>.safetensors    the same at some times of the run, if the configuration says so
+//   network-<images>.safetensors    the same every keep_every images, if that is set
 //   preview-<images>.png            restorations
 //   lock                            held by the process that trains
 //
@@ -18,17 +18,19 @@
 
 namespace eps::training {
 
+// A `RunDirectory` reads and writes the folder of one run.
 class RunDirectory {
  public:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
-  // A new one, which must not exist yet or be empty, locked; or one with a run in it.
+  // create() makes and locks a new folder, which must be absent or empty (check_free()); open()
+  // takes a folder with a run in it.
   static void check_free(const std::string& path);
   static std::unique_ptr<FileLock> create(const std::string& path, const std::string& config);
   static RunDirectory open(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  // Holds the folder for one process; an Error where another holds it.
+  // Locks the folder for one process. Throws an Error where another holds the lock.
   std::unique_ptr<FileLock> lock() const;
   std::string config() const;
   void write_config(const std::string& config) const;
@@ -44,10 +46,10 @@ class RunDirectory {
   // has its network. Then removes states older than the last two.
   void save(int64_t images, const Safetensors& state, const Safetensors& average) const;
   void write_network(const Safetensors& average) const;
-  std::optional<Checkpoint> network() const;  // nothing where it is absent or cannot be read
+  std::optional<Checkpoint> network() const;  // nothing where the file is absent or broken
 
-  // The newest state that can be read; nothing if none was saved. One that cannot be read is
-  // reported, and the one before it taken; if none can be, an Error.
+  // Returns the newest state that can be read, or nothing if none was saved. States that cannot be
+  // read are reported and passed over; if none can be read, an Error.
   struct State {
     int64_t images = 0;
     std::string name;

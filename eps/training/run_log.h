@@ -7,7 +7,7 @@
 
 namespace eps::training {
 
-// A LogLine is a line as text and as an object; `where` names file and line in messages.
+// A `LogLine` is a line as text and as an object; `where` names file and line in messages.
 struct LogLine {
   std::string text, where;
   Json json;

@@ -10,7 +10,7 @@ namespace {
 const std::string kParameter = "model.", kAverage = "ema.", kAdamMean = "adam.mean.",
                   kAdamSquare = "adam.square.";
 
-// A copy of the network that trains: float32 on its device, in the given arithmetic.
+// Returns a copy of the network to train: float32 on its device, in the given arithmetic.
 nets::UNet trainable(const Checkpoint& start, at::ScalarType precision) {
   nets::UNet network = start.network.clone();
   network.to(network.device(), at::kFloat);
@@ -70,7 +70,7 @@ Tensor Trainer::loss_on_answer(const Pass& pass) const {
 }
 
 void Trainer::backward(const Tensor& loss, int64_t pixels) const {
-  // EDM's scale: the sum over pixels, the mean over the images of all ranks.
+  // The scale is EDM's: the sum over pixels, the mean over the images of all ranks.
   const double scale =
       static_cast<double>(pixels) * options_.loss_scaling / static_cast<double>(options_.batch);
   (loss.sum() * scale).backward();
@@ -94,7 +94,7 @@ Tensor Trainer::replay(const Pass& pass) {
       recorded_loss_ = loss.detach();
       backward(loss, pixels);
     });
-    gradient_.zero_();  // of what the recording left; this is the first pass of a run
+    gradient_.zero_();  // clears the recording's; this is the first pass of a run
   }
   recorded_.input.copy_(pass.input);
   recorded_.noise_label.copy_(pass.noise_label);
@@ -115,7 +115,8 @@ void Trainer::accumulate(int64_t first, int64_t count) {
   Tensor loss;
   if (options_.loss_on_image) {
     const Tensor error = all.mean(answer(pass)) - all.x0();
-    // 0 where nothing is left to learn: all of the image measured, and without noise.
+    // The mean of c_out^2 is 0 where nothing is left to learn: all of the image measured, and
+    // without noise.
     const Tensor expected = all.mean_square_out().clamp_min(1e-8);
     loss = (error * expected.rsqrt()).square().mean({1, 2, 3});
     backward(loss, pixels);
@@ -241,7 +242,7 @@ void Trainer::restore(const Safetensors& state) {
   follow_first_rank();
 }
 
-// Files need not be the same on all machines.
+// Copies the numbers of rank 0 to all ranks, as files need not be the same on all machines.
 void Trainer::follow_first_rank() {
   const Tensor counts =
       at::tensor({images_seen_, adam_.state().steps}, at::kLong).to(parameters_.device());
@@ -262,7 +263,7 @@ BandSums::Means validation_loss(const Checkpoint& model,
   BandSums sums(model.network.device());
   const Preconditioning preconditioning = model.preconditioning.on(model.network.device());
   const double data_variance = preconditioning.sigma_data * preconditioning.sigma_data;
-  // As even as can be: a rank without work would wait for the others.
+  // Chunks are as even as possible: a rank without work would wait for the others.
   batch = std::min(batch, (images + ranks.size() - 1) / ranks.size());
   const int64_t chunks = (images + batch - 1) / batch;
   for (int64_t chunk = ranks.rank(); chunk < chunks; chunk += ranks.size()) {

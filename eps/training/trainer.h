@@ -12,6 +12,7 @@
 
 namespace eps::training {
 
+// A `TrainerOptions` holds the settings of the optimisation.
 struct TrainerOptions {
   int64_t batch = 256;      // images a step, over all ranks
   int64_t micro_batch = 0;  // images a pass of a rank; 0: all of its share
@@ -20,29 +21,32 @@ struct TrainerOptions {
   AdamOptions adam;
   double ema_halflife = 5e5;  // images
   double ema_rampup = 0.05;   // limits the half-life to this part of the images seen; 0: no limit
-  // The squared error of the network's own answer; or of the image, over the mean of c_out^2. For a
-  // preconditioning by numbers they are the same.
+  // The loss is the squared error of the network's own answer; or of the image, over the mean of
+  // c_out^2. For a preconditioning by numbers they are the same.
   bool loss_on_image = false;
   at::ScalarType precision = at::kFloat;  // of the images in the network; parameters are float32
-  double loss_scaling = 1;  // keeps small gradients from vanishing in float16; Adam does not see it
-  bool graph = true;        // record the network's passes on a GPU, where that can be done
+  double loss_scaling =
+      1;              // keeps small gradients from vanishing in float16; Adam's are without it
+  bool graph = true;  // record the network's passes on a GPU, where that can be done
 };
 
+// A `Trainer` trains a network step by step and averages its weights.
 class Trainer {
  public:
-  // Trains a copy of the network on the source's batches, and averages it. Ranks start from rank
-  // 0's numbers.
+  // The trainer trains a copy of the network on the source's batches. Ranks start from rank 0's
+  // numbers.
   Trainer(const Checkpoint& start,
           const BatchSource& source,
           const TrainerOptions& options,
           const Ranks& ranks = {});
 
-  // One step. Nothing is read back from the device.
+  // Takes one step, without reading anything back from the device.
   void step();
 
   int64_t images_seen() const { return images_seen_; }
   double learning_rate() const;
-  // The mean losses per pixel, and the norm of the last gradient, since the last call.
+  // A `Report` holds the mean losses per pixel since the last report(), and the norm of the last
+  // gradient.
   struct Report {
     BandSums::Means loss;
     double gradient_norm = 0;
@@ -55,7 +59,8 @@ class Trainer {
   Checkpoint network() const { return with(network_); }  // sharing the live tensors
   Checkpoint average() const { return with(average_); }
 
-  // All that a run needs to go on as if it had never stopped; its network can be read from it, too.
+  // Returns all that a run needs to resume as if it had never stopped; network_in() and
+  // average_in() read the networks of a state.
   Safetensors state() const;
   static Checkpoint network_in(Safetensors state, const std::string& name);
   static Checkpoint average_in(Safetensors state, const std::string& name);
@@ -64,7 +69,8 @@ class Trainer {
  private:
   Checkpoint with(const nets::UNet& network) const;
   void follow_first_rank();
-  // What one pass through the network takes, and the mean loss per pixel of each image, (N).
+  // A `Pass` holds the inputs of one pass through the network. loss_on_answer() returns the mean
+  // loss per pixel of each image, (N).
   struct Pass {
     Tensor input, noise_label, labels, target;
   };
@@ -92,10 +98,10 @@ class Trainer {
   int64_t images_seen_ = 0;
 };
 
-// The mean over a held-out set of (sigma^2 + sigma_data^2) / (sigma sigma_data)^2 |D - x0|^2 per
-// pixel, EDM's loss whatever the preconditioning, for sigma log-uniform in each band. The same
-// images, operators and noise at every call. Bands above a bridge's largest sigma stay empty, and
-// the band that it cuts holds what is below.
+// Returns the mean over a held-out set of (sigma^2 + sigma_data^2) / (sigma sigma_data)^2 |D -
+// x0|^2 per pixel, EDM's loss whatever the preconditioning, for sigma log-uniform in each band.
+// Every call has the same images, operators and noise. Bands above a bridge's largest sigma stay
+// empty; the band that contains it counts up to there.
 BandSums::Means validation_loss(const Checkpoint& model,
                                 const BatchSource& held_out,
                                 int64_t images,

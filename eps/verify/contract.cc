@@ -1,4 +1,4 @@
-// What every operator must satisfy, as numbers.
+// The contract of operators, as numbers.
 #include "eps/verify/contract.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Tensor measurement_noise(const LinearOperator& A, const Shape& image, Rng& rng) 
 
 Coefficients edm_at(double sigma) { return edm().at(scalar(sigma)); }
 
-// Sigma_star^{-1} v = v/sigma^2 + A'A v/sigma_y^2, from apply and adjoint alone.
+// Returns Sigma_star^{-1} v = v/sigma^2 + A'A v/sigma_y^2, from apply and adjoint alone.
 Tensor precision_times(const LinearOperator& A, double sigma, const Tensor& v) {
   return v / (sigma * sigma) + A.adjoint(A.apply(v)) / (kVerifySigmaY * kVerifySigmaY);
 }
@@ -60,7 +60,7 @@ double filter_error(const LinearOperator& A, const Shape& image, Rng& rng) {
   const double forward = relative(spectral->filter(x, [](const Tensor& e) { return e; }), normal);
   const double inverse =
       relative(spectral->filter(normal + x, [](const Tensor& e) { return 1 / (e + 1); }), x);
-  // A few columns of f(A'A) against its diagonal.
+  // diagonal() must agree with a few columns of f(A'A).
   const auto f = [](const Tensor& e) { return 1 / (e + 1); };
   const Tensor diagonal = spectral->diagonal(x, f).expand(image);
   double worst = std::max(forward, inverse);

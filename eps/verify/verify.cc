@@ -16,8 +16,8 @@ namespace {
 
 using Rows = OnRow<VerifyRow>;
 
-// Every registered operator once; those that read a file get a parameter of the same kind from
-// memory.
+// Returns every registered operator once; operators that read a file get a parameter of the same
+// kind from memory.
 std::vector<std::pair<std::string, Draw>> subjects() {
   std::vector<std::pair<std::string, Draw>> all;
   for (const auto& [name, entry] : operators())
@@ -54,7 +54,7 @@ MomentTest posterior_moments(const Problem& problem,
 }
 
 void verify_operator(const std::string& spec, const Draw& draw, uint64_t seed, const Rows& report) {
-  const Shape image{1, spec == "grey" ? 3 : 1, 8, 8};  // colour where the operator is about colour
+  const Shape image{1, spec == "grey" ? 3 : 1, 8, 8};  // grey needs colour
   Rng rng(seed);
   const Operator A = draw(at::empty(image, at::kDouble), rng);
   const auto row = [&](const char* claim, double value, double bound) {
@@ -80,7 +80,7 @@ void verify_operator(const std::string& spec, const Draw& draw, uint64_t seed, c
   row("post cov", posterior.covariance_z, kVerifyStandardErrors);
 }
 
-// Every solver on every schedule: 4 x 4 super-resolution of 8 x 8 images under a mixture.
+// Tests a solver on a schedule by 4 x 4 super-resolution of 8 x 8 images under a mixture.
 void verify_sampler(const std::string& solver,
                     const std::string& schedule,
                     uint64_t seed,
@@ -109,8 +109,8 @@ void verify_sampler(const std::string& solver,
   report({"samplers", subject, "post cov", posterior.covariance_z, kVerifyStandardErrors});
 }
 
-// 64 x 64 x 3: a stationary Gaussian prior, exact per frequency. Whitened by the posterior
-// spectrum, samples must be white noise.
+// Tests samples of 64 x 64 x 3 images under a stationary Gaussian prior, exact per frequency.
+// Whitened by the posterior spectrum, samples must be white noise.
 void verify_image(const std::string& spec, uint64_t seed, const Rows& report) {
   const int64_t count = 24, side = 64;
   const Stationary prior(at::full({3, 1, 1}, 0.1).expand({3, side, side}),
@@ -127,7 +127,7 @@ void verify_image(const std::string& spec, uint64_t seed, const Rows& report) {
   const Tensor samples = sample(
       posterior_mean(prior, problem, edm()), edm(), {count, 3, side, side}, options, streams);
   const Tensor white = filter_spectrum(samples - posterior.mean, posterior.spectrum.rsqrt());
-  // White noise in space too: 16 x 16 blocks are as good as images, and there are more of them.
+  // The noise is white in space, too, so 16 x 16 blocks serve as images, of which there are more.
   const Tensor blocks =
       white.reshape({-1, side / 16, 16, side / 16, 16}).transpose(2, 3).reshape({-1, 256});
   const double mean_z = test_whitened(white.flatten(1)).mean_z;

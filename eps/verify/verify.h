@@ -1,4 +1,4 @@
-// `eps verify`: the mathematics of the paper, proven on this machine, as rows of numbers and
+// `eps verify`: the mathematics of the paper, tested on this machine, as rows of numbers and
 // bounds.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace eps {
 
-// One claim about one subject: it holds if |value| <= bound.
+// A `VerifyRow` is one claim about one subject, which holds if |value| <= bound.
 struct VerifyRow {
   std::string table;    // "operators", "samplers", "images"
   std::string subject;  // an operator spec; a solver on a schedule; a prior with an operator
@@ -16,10 +16,10 @@ struct VerifyRow {
   bool passed() const { return value <= bound && value >= -bound; }  // false for NaN
 };
 
-// What each claim means, in the order of the columns: name, one line.
+// Returns the name and the meaning, one line, of each claim in the order of the columns.
 const std::vector<std::pair<std::string, std::string>>& verify_claims();
 
-// Runs all; calls `report` after each row.
+// Tests all claims; calls `report` after each row.
 std::vector<VerifyRow> verify(uint64_t seed, const std::function<void(const VerifyRow&)>& report);
 
 }  // namespace eps

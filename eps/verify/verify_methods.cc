@@ -1,4 +1,4 @@
-// How far each method is from the posterior.
+// The distance of each method from the posterior.
 #include "eps/verify/verify_methods.h"
 
 #include <cmath>
@@ -19,12 +19,12 @@ bool is_mask(const LinearOperator& A) {
 
 enum class Exact { never, isotropic, gaussian, always };
 
-// A chain that is fine enough, and particles enough, for their error to be below that of the
-// samples.
+// The chain is fine enough for its error to be below that of the samples.
 const std::string kFineChain = "steps=200,sigma_max=10,sigma_min=0.002";
 
-// Step sizes are the paper's, which are for 3 x 64 x 64 images, times the ratio of the norms of
-// noise, 4 to 111, where they multiply a vector of fixed length.
+// A `Subject` is a method with its options. Step sizes are the paper's, which are for 3 x 64 x 64
+// images, times the ratio of the norms of noise, 4 to 111, where they multiply a vector of fixed
+// length.
 struct Subject {
   std::string method;
   Exact exact;
@@ -135,7 +135,7 @@ MethodRow judge(const Subject& subject,
 }  // namespace
 
 const std::vector<std::string>& verify_methods_operators() {
-  // A mask, a blur, and an operator with A'A = I.
+  // The operators are a mask, a blur, and one with A'A = I.
   static const std::vector<std::string> specs = {
       "inpaint_random:missing=0.5", "blur_gaussian:std=0.75,size=3", "identity"};
   return specs;
