@@ -2,6 +2,7 @@
 #include "eps/base/spec.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

@@ -42,7 +42,8 @@ void check_free(const std::string& path) {
 void check_same(const std::string& path, const Json& wanted) {
   const std::string file = path + "/experiment.json";
   const Json there = parse_json(read_file(file), file);
-  const Json& protocol = JsonFields(there, file).at("protocol");
+  JsonFields fields(there, file);
+  const Json& protocol = fields.at("protocol");
   check(protocol.is_object(), file, ": protocol must be a JSON object");
   for (const auto& [name, value] : wanted.items()) {
     const Json own = protocol.value(name, Json());

@@ -34,7 +34,7 @@ EigenvalueMap Spectral::prior_power(const Tensor& spectrum, const Tensor& like) 
   return [mean](const Tensor&) { return mean; };
 }
 
-const Spectral& spectral_of(const LinearOperator& A, const std::string& who) {
+const Spectral& spectral_of(const LinearOperator& A, const char* who) {
   check(A.spectral(),
         who,
         " needs an operator whose A'A is diagonal in a fast basis; this one's is not");

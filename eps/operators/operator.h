@@ -100,7 +100,7 @@ Problem observe(Operator A, const Tensor& x0, const Tensor& sigma_y, Rng& rng);
 
 // Returns the operator's spectrum. Throws an Error where there is none; its message begins with
 // `who`, the user of the spectrum: "ddrm:", "preconditioning: anisotropic".
-const Spectral& spectral_of(const LinearOperator& A, const std::string& who);
+const Spectral& spectral_of(const LinearOperator& A, const char* who);
 
 // Returns a per-sample scalar (0-dimensional or (N, 1, 1, 1)) in a shape that broadcasts over the
 // real tensor `like`, in its dtype and on its device, for authors of operators. A 0-dimensional
