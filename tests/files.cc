@@ -1,10 +1,10 @@
 // Helpers for tests: files, messages, equality of tensors.
 #include "tests/files.h"
 
-#include <ftw.h>
-
 #include <fstream>
 #include <iterator>
+
+#include "eps/io/file.h"
 
 namespace eps {
 
@@ -14,14 +14,7 @@ Folder::Folder() {
   path_ = name;
 }
 
-// nftw() removes the folder, because PyTorch's libraries export a broken
-// std::filesystem::remove_all.
-Folder::~Folder() {
-  const auto remove_entry = [](const char* path, const struct stat*, int, struct FTW*) {
-    return ::remove(path);
-  };
-  ::nftw(path_.c_str(), remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
+Folder::~Folder() { remove_tree(path_.string()); }
 
 std::vector<std::string> Folder::names() const {
   std::vector<std::string> names;

@@ -34,6 +34,10 @@ class AtomicFile {
 // file.
 void remove_temporaries(const std::string& folder);
 
+// Removes a folder with everything in it, or a file. PyTorch's libraries export a broken
+// std::filesystem::remove_all, which would be called instead of the standard library's.
+void remove_tree(const std::string& path);
+
 // Writes the whole file in one call.
 void write_file_atomically(const std::string& path, std::string_view bytes);
 

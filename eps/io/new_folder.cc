@@ -42,7 +42,7 @@ void remove_abandoned(const std::string& stem) {
   for (const auto& path : left) {
     const int folder = lock_folder(path, LOCK_EX | LOCK_NB);
     if (folder < 0) continue;
-    std::filesystem::remove_all(path, error);
+    remove_tree(path);
     ::close(folder);
   }
 }
@@ -75,8 +75,7 @@ NewFolder::NewFolder(const std::string& path)
 }
 
 NewFolder::~NewFolder() {
-  std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
+  if (!temporary_.empty()) remove_tree(temporary_);
   if (lock_ >= 0) ::close(lock_);
 }
 

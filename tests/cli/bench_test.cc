@@ -277,7 +277,7 @@ TEST_F(Bench, NetworksAreGivenByName) {
   };
   refused(data, "no network is given; give one with --model NAME=FILE for prior, eps");
   refused("--model prior=" + prior, "names no data; give them with --data FILE");
-  refused(data + " --model prior", "wanted NAME=FILE");
+  refused(data + " --model prior", "NAME=FILE is wanted");
   refused(data + " --model prior=" + folder_.file("none"), folder_.file("none") + ": no such file");
   refused(data + " --model prior=no-such-name", "unknown network \"no-such-name\"");
   refused(data + " --images 9 --model prior=" + prior, "5 images, the experiment needs 9");

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "eps/io/file.h"
 #include "eps/io/images/image.h"
 #include "eps/io/npy.h"
 #include "eps/restore/restoration.h"
@@ -128,7 +129,7 @@ TEST_F(Restore, EstimatesTheNoiseInTheTrainedRange) {
   EXPECT_EQ(words()["noise"]["estimated"], true);
   EXPECT_NEAR(words()["noise"]["sigma"].get<double>(), 0.07, 1e-12);
   EXPECT_NE(outcome.output.find("sigma=0.07), estimated"), std::string::npos) << outcome.output;
-  std::filesystem::remove_all(out_);
+  remove_tree(out_);
   ASSERT_EQ(run(picture_ + " --motion 3,0").status, 0);
   EXPECT_GT(std::abs(words()["noise"]["sigma"].get<double>() - 0.07), 1e-6);
 }
@@ -148,7 +149,7 @@ TEST_F(Restore, WarnsOfValuesTheNetworkNeverSaw) {
   EXPECT_NE(outcome.output.find("was trained for inpaint_random with missing=0.5..0.7, not 0.9"),
             std::string::npos)
       << outcome.output;
-  std::filesystem::remove_all(out_);
+  remove_tree(out_);
   const Outcome within = run(simulate + "0.5..0.6");
   EXPECT_EQ(within.status, 0);
   EXPECT_EQ(within.output.find("warning"), std::string::npos) << within.output;
@@ -167,7 +168,7 @@ TEST_F(Restore, WarnsOfValuesInPixelsWhereItKnowsPercentages) {
             std::string::npos)
       << higher.output;
   EXPECT_EQ(higher.output.find("width=25%"), std::string::npos) << higher.output;
-  std::filesystem::remove_all(out_);
+  remove_tree(out_);
   const Outcome blurred = run(image_ + " --simulate --gaussian 0.7" + rest, prior_);
   EXPECT_EQ(blurred.status, 0) << blurred.output;
   EXPECT_EQ(blurred.output.find("was trained"), std::string::npos) << blurred.output;
@@ -243,7 +244,7 @@ TEST_F(Restore, RefusesWhatCannotBeRestored) {
   says(run_program(EPS_PROGRAM,
                    "restore " + picture_ + noise + " --gaussian 0.5 --model " + eps_ + " --out " +
                        folder_.file("file/below")),
-       "file is no folder");
+       "file is not a folder");
   // One that is asked with the spectrum of A'A.
   const c10::NoGradGuard no_gradients;
   nets::UNetConfig wide = small_ncsnpp();
@@ -287,7 +288,7 @@ TEST_F(Restore, TakesNetworksWhoseTasksItDoesNotKnow) {
                 "was trained for random_inpainting_wide, blur_motion, not for blur_gaussian"),
             std::string::npos)
       << outcome.output;
-  std::filesystem::remove_all(out_);
+  remove_tree(out_);
   outcome = run(picture_ + " --motion 3,0" + rest, prior_);
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_EQ(outcome.output.find("blur_motion, not"), std::string::npos) << outcome.output;

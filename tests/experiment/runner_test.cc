@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "eps/experiment/denoiser_cache.h"
+#include "eps/io/file.h"
 #include "eps/priors/mixture.h"
 #include "tests/files.h"
 
@@ -90,7 +91,7 @@ TEST_F(Runner, WritesTheReportWhenItIsStoppedOrFails) {
   const auto rows = run();
   EXPECT_EQ(finished(), 2u);
   EXPECT_EQ(rows[2].error, kNotRunYet);
-  std::filesystem::remove_all(options_.out);
+  remove_tree(options_.out);
   options_.stop = {};
   options_.say = [](const std::string&) { fail("the terminal is gone"); };
   EXPECT_EQ(error_of([&] { run(); }), "the terminal is gone");
