@@ -15,6 +15,8 @@ verify: build
 test: build
 	ctest --preset $(PRESET) --parallel 2
 
+# The target runs pivot_bench only, the pivots beside a copy; the head of each file in benchmarks/ says what it
+# times, and docs/results/speed.md has the commands of the published timings.
 benchmarks: build
 	build/$(PRESET)/benchmarks/pivot_bench
 

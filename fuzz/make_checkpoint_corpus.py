@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the seeds of the fuzzers of checkpoints into fuzz/corpus/<reader>/, the same bytes every time.
 
-Files named good_* must be read, all others refused: tests/fuzz_replay_test.cc holds the readers to
-it. What a fuzzer finds is added here by hand, under a name that says what is wrong with it.
+Files named good_* must be read, all others refused: tests/io/fuzz_replay_test.cc holds the readers
+to it. What a fuzzer finds is added here by hand, under a name that says what is wrong with it.
 """
 import pathlib
 import pickle

@@ -4,6 +4,8 @@
     scripts/results.py            writes docs/results.md, docs/results/*.md and the tables in other pages
     scripts/results.py --check    writes nothing; exit status 1 if a page is not what would be written
 
+Exit status 2, with one line, says that a template or a file is wrong.
+
 A page is a template, docs/results/templates/NAME.md, with placeholders that the generator replaces:
 
     {{faces64/box_inpainting/PiGDM (100)/lpips}}    one number: the file, values that name a row, a column
@@ -11,7 +13,6 @@ A page is a template, docs/results/templates/NAME.md, with placeholders that the
     {{faces64/EPS (20)/images_seen: millions}}      the same in words: "4.55 to 4.7 million"
     {{faces64/EPS (20)/box_inpainting/lpips: error}}      one number with its standard error
     {{percent A; B}}                                by how many percent A is more than B, without a sign
-    {{ratio A; B}}                                  A over B
     {{remark calibration}}                          the column "remark" of a file, if it has one
 
 and, each on lines of its own,
@@ -19,17 +20,21 @@ and, each on lines of its own,
     {{table FILE                      a line for each row of the file
     columns: task, method, psnr       all columns if left out
     where: method = EPS (20) | PiGDM (100)            only these rows, in this order
-    best: task                        bold the best among the rows of one task
+    best: task                        bold the best among the rows of one task; `all`: among all rows; `none`: nothing
+    errors: no                        leave out the standard errors
     }}
     {{cross FILE                      a line for each value of one column, a column for each value of another
     rows: method
     columns: task
     cells: energy_score, lpips        one block of lines for each
+    where, best (all, none), errors   as for a table
+    block: yes                        name the metric, though there is one block only
+    head: no                          leave out the head, to continue the table above
     }}
     {{exact gaussian}}                the table of `eps verify --methods` for one prior
 
-In other pages (README.md) the same stands in a comment, on one line with "; " between the options, and the lines
-between the comment and <!-- end --> are replaced.
+In other pages (README.md) the same stands in a comment, with "; " or a new line between the options, and what is
+between the comment and <!-- end --> is replaced: lines if the comment ends its line, words if it does not.
 """
 import csv
 import json
@@ -46,6 +51,10 @@ WITH_TABLES = ["README.md", "models/faces64-eps.md"]
 # Columns of rows.csv: the title, the digits of a table, and the best value: "high", "low" or a number.
 with open(TEMPLATES / "columns.csv", newline="", encoding="utf-8") as file:
     METRICS = {row["column"]: row for row in csv.DictReader(file)}
+OPTIONS = {
+    "table": ["columns", "where", "best", "errors"],
+    "cross": ["rows", "columns", "cells", "where", "best", "errors", "block", "head"],
+}
 TASKS = ["random_inpainting", "box_inpainting", "super_resolution_4x", "gaussian_deblurring", "motion_deblurring"]
 
 
@@ -128,15 +137,23 @@ def select(rows, where):
     return sorted(rows, key=lambda row: TASKS.index(row["task"]) if row["task"] in TASKS else len(TASKS))
 
 
-def table(name, options):
-    rows = select(load(name), options.get("where", ""))
-    columns = [c.strip() for c in options["columns"].split(",")] if "columns" in options else list(rows[0])
+def columns_of(name, rows, text):
+    """The columns of a list "psnr, lpips", each of which the file has."""
+    columns = [column.strip() for column in text.split(",")]
     for column in columns:
         if column not in rows[0]:
             raise Wrong(f"{name}.csv has no column {column}")
-    lines = [[shown(row, column, error=True) for column in columns] for row in rows]
-    if "best" in options:
-        groups = [tuple(row.get(c.strip(), "") for c in options["best"].split(",")) for row in rows]
+    return columns
+
+
+def table(name, options):
+    rows = select(load(name), options.get("where", ""))
+    columns = columns_of(name, rows, options["columns"]) if "columns" in options else list(rows[0])
+    errors, best = options.get("errors") != "no", options.get("best", "none")
+    lines = [[shown(row, column, errors) for column in columns] for row in rows]
+    if best != "none":
+        among = columns_of(name, rows, best) if best != "all" else []
+        groups = [tuple(row[column] for column in among) for row in rows]
         for i, column in enumerate(columns):
             ranked = column in METRICS or re.match(r"[\d.]+-[\d.]+$|all$|validation loss$", column)
             for group in dict.fromkeys(groups) if ranked else ():
@@ -152,15 +169,18 @@ def table(name, options):
 
 def cross(name, options):
     rows = select(load(name), options.get("where", ""))
-    side, top = options["rows"], options["columns"]
+    (side,), (top,) = (columns_of(name, rows, options[key]) for key in ("rows", "columns"))
+    errors, best = options.get("errors") != "no", options.get("best", "none")
+    if best not in ("all", "none"):
+        raise Wrong(f"best: {best}: a cross table has all or none")
     labels = list(dict.fromkeys(row[side] for row in rows))
     tops = list(dict.fromkeys(row[top] for row in rows))
-    blocks = [cell.strip() for cell in options["cells"].split(",")]
+    blocks = columns_of(name, rows, options["cells"])
     found = {(row[side], row[top]): row for row in rows}
     lines = []
     for metric in blocks:
-        block = [[shown(found.get((label, t), {}), metric, error=True) for t in tops] for label in labels]
-        for i in range(len(tops)) if "best" in options else ():
+        block = [[shown(found.get((label, t), {}), metric, errors) for t in tops] for label in labels]
+        for i in range(len(tops)) if best == "all" else ():
             for line, cell in zip(block, embolden([line[i] for line in block], metric)):
                 line[i] = cell
         for k, (label, line) in enumerate(zip(labels, block)):
@@ -219,16 +239,18 @@ def value(path, form=None):
     return shown(rows[0], column, error=form == "error")
 
 
-def quotient(paths):
+def percent(paths):
     first, second = (float(value(path)) for path in paths.split(";"))
-    return first / second
+    return f"{abs(100 * (first / second - 1)):.0f}%"
 
 
-def options_of(lines):
+def options_of(verb, lines):
     options = {}
     for line in filter(None, lines):
-        key, _, text = line.partition(":")
-        options[key.strip()] = (options[key.strip()] + "\n" if key.strip() in options else "") + text.strip()
+        key, _, text = (part.strip() for part in line.partition(":"))
+        if key not in OPTIONS[verb]:
+            raise Wrong(f"{verb} has no option {key}: {', '.join(OPTIONS[verb])}")
+        options[key] = (options[key] + "\n" if key in options else "") + text
     return options
 
 
@@ -236,13 +258,11 @@ def replace(match):
     verb, _, rest = match[1].strip().partition(" ")
     if verb in ("table", "cross"):
         name, *lines = re.split(r"\n|; ", rest)
-        return {"table": table, "cross": cross}[verb](name.strip(), options_of(lines))
+        return {"table": table, "cross": cross}[verb](name.strip(), options_of(verb, lines))
     if verb == "exact":
         return exact(rest)
     if verb == "percent":
-        return f"{abs(100 * (quotient(rest) - 1)):.0f}%"
-    if verb == "ratio":
-        return f"{quotient(rest):.2f}"
+        return percent(rest)
     if verb == "remark":
         return load(rest)[0].get("remark") or ""
     path, form = re.fullmatch(r"(.*?)(?:: (range|error|millions))?", match[1], flags=re.S).groups()
@@ -253,7 +273,8 @@ def filled(text, name):
     try:
         return re.sub(r"\{\{(.*?)\}\}", replace, text, flags=re.S)
     except Wrong as error:
-        sys.exit(f"{name}: {error}")
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def refilled(text):
@@ -278,8 +299,10 @@ def pages():
         yield target, note + text + "\n"
     for name in WITH_TABLES:
         text = (ROOT / name).read_text(encoding="utf-8")
-        region = r"(<!-- (\{\{(?:(?!-->).)*\}\})\s*-->\n)(?:(?!<!--).)*(<!-- end -->)"
-        yield ROOT / name, re.sub(region, lambda m: f"{m[1]}\n{filled(m[2], name)}\n\n{m[3]}", text, flags=re.S)
+        region = r"(<!-- (\{\{(?:(?!-->).)*\}\})\s*-->)(\n?)(?:(?!<!--).)*(<!-- end -->)"
+        # m[3] is the end of the line: a table has blank lines around it, words nothing.
+        made = re.sub(region, lambda m: f"{m[1]}{2 * m[3]}{filled(m[2], name)}{2 * m[3]}{m[4]}", text, flags=re.S)
+        yield ROOT / name, made
 
 
 def main():
