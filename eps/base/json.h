@@ -17,8 +17,9 @@ struct JsonLimits {
   size_t fields = 4096;  // fields of one object
 };
 
-// Returns the value that the text describes. A text that is not JSON, nests too deeply, or names a
-// field of an object twice is an Error of one line that begins with `name` and gives the position.
+// Returns the value that the text describes. A text that is not JSON, nests too deeply, names a
+// field of an object twice or has too many fields is an Error of one line that begins with `name`
+// and gives the position.
 Json parse_json(std::string_view text, const std::string& name, const JsonLimits& limits = {});
 SortedJson parse_sorted_json(std::string_view text,
                              const std::string& name,

@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 
-#include "eps/base/printable.h"
 #include "eps/base/spec.h"
 
 namespace eps {
@@ -59,7 +58,7 @@ std::vector<JsonFields> JsonFields::list(const char* name) {
 void JsonFields::finish(const std::string& whose) const {
   const std::vector<std::string> names(known_.begin(), known_.end());
   for (const auto& [name, value] : object_->items()) {
-    const std::string shown = short_name(name);
+    const std::string shown = printable(name);
     check(known_.count(name) > 0,
           where_,
           ": unknown field \"",
@@ -73,8 +72,6 @@ void JsonFields::finish(const std::string& whose) const {
 void JsonFields::wrong(const Json& json, const std::string& where, const char* wanted) {
   fail(where, " must be ", wanted, ", got ", json_excerpt(json));
 }
-
-std::string JsonFields::short_name(const std::string& name) { return printable(name); }
 
 void JsonFields::read(const Json& json, const std::string& where, std::string& value) const {
   if (!json.is_string()) wrong(json, where, "text");

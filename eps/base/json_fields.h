@@ -10,6 +10,7 @@
 #include <set>
 
 #include "eps/base/json.h"
+#include "eps/base/printable.h"
 
 namespace eps {
 
@@ -82,7 +83,7 @@ class JsonFields {
     if (!json.is_object()) wrong(json, where, "a JSON object");
     values.clear();
     for (const auto& [name, item] : json.items())
-      read(item, where + ": " + short_name(name), values[name]);
+      read(item, where + ": " + printable(name), values[name]);
   }
   template <class Value>
   void read(const Json& json, const std::string& where, Value& value) const {
@@ -90,7 +91,6 @@ class JsonFields {
     read_fields(fields, value);
     fields.finish();
   }
-  static std::string short_name(const std::string& name);
 
   const Json* object_;
   std::string where_;

@@ -14,4 +14,6 @@ std::string printable(std::string_view text, size_t longest) {
   return text.size() > longest ? line + "..." : line;
 }
 
+std::string quote(std::string_view text) { return fmt::format("'{}'", printable(text)); }
+
 }  // namespace eps

@@ -9,4 +9,7 @@ namespace eps {
 // not printable ASCII.
 std::string printable(std::string_view text, size_t longest = 80);
 
+// Returns printable(text) in quotes: 'conv.weight'.
+std::string quote(std::string_view text);
+
 }  // namespace eps

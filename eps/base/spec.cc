@@ -41,18 +41,18 @@ Number parse_number(const std::string& spec,
   return number;
 }
 
-// Joins choices as in "euler, heun or dpmpp_2m".
+}  // namespace
+
 std::string alternatives(const std::vector<std::string>& choices) {
   if (choices.size() < 2) return fmt::format("{}", fmt::join(choices, ""));
   return fmt::format(
       "{} or {}", fmt::join(choices.begin(), choices.end() - 1, ", "), choices.back());
 }
 
-}  // namespace
-
 std::string suggestion(const std::string& name, const std::vector<std::string>& candidates) {
   std::string nearest;
-  size_t least = std::max<size_t>(2, name.size() / 3) + 1;
+  // Half a name may be wrong at most: anything is near to one or two letters.
+  size_t least = std::min(std::max<size_t>(2, name.size() / 3), name.size() / 2) + 1;
   for (const auto& candidate : candidates) {
     // A shortened name ("inpaint_rand") is near as well.
     const bool prefix = name.size() >= 3 && candidate.rfind(name, 0) == 0;
@@ -202,9 +202,7 @@ void Spec::check_value(const Field& field) const {
   const std::string list = choices.size() == 2
                                ? "neither " + choices[0] + " nor " + choices[1]
                                : fmt::format("none of {}", fmt::join(choices, ", "));
-  // Texts of one or two letters are near to any choice, so they get no suggestion.
-  const std::string near = value.size() < 3 ? "" : suggestion(value, choices);
-  fail(name_, ": ", key, "=", value, " is ", list, near);
+  fail(name_, ": ", key, "=", value, " is ", list, suggestion(value, choices));
 }
 
 bool Spec::has(const std::string& key) const { return values_.count(key) > 0; }

@@ -99,6 +99,9 @@ class Spec {
 // Returns ` (did you mean "inpaint_box"?)`, or nothing when no candidate is near.
 std::string suggestion(const std::string& name, const std::vector<std::string>& candidates);
 
+// Joins choices as in "euler, heun or dpmpp_2m".
+std::string alternatives(const std::vector<std::string>& choices);
+
 // An `UnknownName` reports a name that no entry of a registry has.
 class UnknownName : public Error {
  public:

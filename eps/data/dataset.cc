@@ -37,12 +37,14 @@ void validate(const std::vector<std::string>& sources, const DatasetOptions& opt
   check(options.limit >= 0, "data set: the limit must be at least 0, got ", options.limit);
 }
 
+bool is_synthetic(const std::string& source) {
+  return source == "synthetic" || source.starts_with("synthetic:");
+}
+
 ImageSource open_source(const std::string& source, const DatasetOptions& options) {
-  if (source == "synthetic" || source.starts_with("synthetic:")) {
-    return open_synthetic(source, options);
-  }
-  std::error_code ignored;  // without a status the path is opened as a file, which throws the
-                            // reason
+  if (is_synthetic(source)) return open_synthetic(source, options);
+  // Without a status the path is opened as a file, which throws the reason.
+  std::error_code ignored;
   if (std::filesystem::is_directory(source, ignored)) return open_image_folder(source);
   return open_edm_zip(source);
 }
@@ -254,8 +256,8 @@ std::string names_of_sources(const std::vector<std::string>& sources) {
   for (const auto& source : sources) {
     std::filesystem::path path = source;
     if (!path.has_filename()) path = path.parent_path();
-    const bool spec = source.starts_with("synthetic");
-    names += (names.empty() ? "" : ", ") + (spec ? source : path.filename().string());
+    names += names.empty() ? "" : ", ";
+    names += is_synthetic(source) ? source : path.filename().string();
   }
   return names;
 }

@@ -1,6 +1,7 @@
 // Arrays in files: the extension chooses the format.
 #include "eps/io/array.h"
 
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
 #include "eps/io/npy.h"
 #include "eps/io/safetensors.h"

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "eps/base/printable.h"
+
 namespace eps {
 
 int64_t byte_count(const Shape& shape, int64_t item_size, const std::string& name) {

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "eps/base/core.h"
-#include "eps/base/printable.h"
 
 namespace eps {
 

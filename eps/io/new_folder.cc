@@ -67,11 +67,15 @@ NewFolder::NewFolder(const std::string& path)
   check(!error, parent, ": cannot be made: ", error.message());
   const std::string stem = inside_ ? path_ + "/new" : path_;
   remove_abandoned(stem);
-  do temporary_ = temporary_name(stem);
-  while (!std::filesystem::create_directory(temporary_, error) && !error);
-  if (error) temporary_.clear();
-  check(!error, path_, ": cannot be made: ", error.message());
-  lock_ = lock_folder(temporary_, LOCK_EX);
+  // Another process may take the new folder for abandoned before it is locked, and remove it.
+  do {
+    if (lock_ >= 0) ::close(lock_);
+    do temporary_ = temporary_name(stem);
+    while (!std::filesystem::create_directory(temporary_, error) && !error);
+    if (error) temporary_.clear();
+    check(!error, path_, ": cannot be made: ", error.message());
+    lock_ = lock_folder(temporary_, LOCK_EX);
+  } while (!std::filesystem::exists(temporary_));
 }
 
 NewFolder::~NewFolder() {

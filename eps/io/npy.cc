@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
 #include "eps/io/file.h"
 #include "eps/io/npy_header.h"

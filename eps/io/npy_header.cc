@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
 
 namespace eps {

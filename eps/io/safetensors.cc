@@ -6,13 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "eps/base/json.h"
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
 #include "eps/io/file.h"
 
 namespace eps {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::string_view kMetadata = "__metadata__";
 
@@ -38,7 +37,7 @@ struct Entry {
   uint64_t begin = 0, end = 0;
 };
 
-at::ScalarType parse_dtype(const json& value, const std::string& name) {
+at::ScalarType parse_dtype(const SortedJson& value, const std::string& name) {
   check(value.is_string(), name, ": 'dtype' must be a string, got ", value.type_name());
   const auto& text = value.get_ref<const std::string&>();
   for (const auto& [code, dtype] : kDtypes) {
@@ -51,10 +50,10 @@ at::ScalarType parse_dtype(const json& value, const std::string& name) {
 }
 
 // Returns an array of whole numbers from 0 to 2^63 - 1.
-Shape parse_counts(const json& value, const char* field, const std::string& name) {
+Shape parse_counts(const SortedJson& value, const char* field, const std::string& name) {
   check(value.is_array(), name, ": '", field, "' must be an array, got ", value.type_name());
   Shape counts;
-  for (const json& count : value) {
+  for (const SortedJson& count : value) {
     check(count.is_number_unsigned() && count.get<uint64_t>() <= uint64_t{INT64_MAX},
           name,
           ": '",
@@ -67,7 +66,7 @@ Shape parse_counts(const json& value, const char* field, const std::string& name
 }
 
 Entry parse_entry(const std::string& key,
-                  const json& value,
+                  const SortedJson& value,
                   size_t available,
                   const std::string& file) {
   const std::string name = file + ": tensor '" + printable(key) + "'";
@@ -129,7 +128,8 @@ void check_coverage(std::vector<Entry>& entries, size_t available, const std::st
   check(covered == available, name, ": expected ", covered, " bytes of data, found ", available);
 }
 
-std::map<std::string, std::string> parse_metadata(const json& value, const std::string& name) {
+std::map<std::string, std::string> parse_metadata(const SortedJson& value,
+                                                  const std::string& name) {
   check(value.is_object(),
         name,
         ": '",
@@ -150,7 +150,7 @@ std::map<std::string, std::string> parse_metadata(const json& value, const std::
 }
 
 // Removes the JSON header of a file from the front of `bytes` and returns it.
-json take_header(std::string_view& bytes, const std::string& name) {
+SortedJson take_header(std::string_view& bytes, const std::string& name) {
   uint64_t length = 0;
   check(bytes.size() >= sizeof(length),
         name,
@@ -167,7 +167,7 @@ json take_header(std::string_view& bytes, const std::string& name) {
         " bytes of header, found ",
         bytes.size());
   // The header {name: {field: [numbers]}} has three levels, and a field for each tensor.
-  json header = parse_sorted_json(
+  SortedJson header = parse_sorted_json(
       bytes.substr(0, length), name + ": JSON header", {.depth = 3, .fields = SIZE_MAX});
   check(header.is_object(), name, ": the header must be a JSON object, got ", header.type_name());
   bytes.remove_prefix(length);
@@ -185,12 +185,12 @@ std::string_view dtype_code(const Tensor& tensor, const std::string& name) {
        ", convert it first");
 }
 
-std::string dump_header(const json& header, const std::string& path) {
+std::string dump_header(const SortedJson& header, const std::string& path) {
   try {
     std::string text = header.dump();
     text.append((8 - text.size() % 8) % 8, ' ');
     return text;
-  } catch (const json::exception& error) {
+  } catch (const SortedJson::exception& error) {
     fail(path, ": a tensor name or metadata text is not UTF-8: ", printable(error.what(), 400));
   }
 }
@@ -198,7 +198,7 @@ std::string dump_header(const json& header, const std::string& path) {
 }  // namespace
 
 Safetensors parse_safetensors(std::string_view bytes, const std::string& name) {
-  const json header = take_header(bytes, name);
+  const SortedJson header = take_header(bytes, name);
   Safetensors file;
   std::vector<Entry> entries;
   for (const auto& [key, value] : header.items()) {
@@ -221,7 +221,7 @@ Safetensors read_safetensors(const std::string& path) {
 }
 
 void write_safetensors(const std::string& path, const Safetensors& file) {
-  json header = json::object();
+  SortedJson header = SortedJson::object();
   if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
   std::vector<std::pair<std::string, Tensor>> arrays(file.tensors.begin(), file.tensors.end());
   for (auto& [name, tensor] : arrays) {
@@ -241,12 +241,11 @@ void write_safetensors(const std::string& path, const Safetensors& file) {
   }
   const std::string text = dump_header(header, path);
   const uint64_t length = text.size();
-  std::string bytes;
-  bytes.reserve(sizeof(length) + text.size() + size);
-  bytes.append(reinterpret_cast<const char*>(&length), sizeof(length));
-  bytes += text;
-  for (const auto& [name, tensor] : arrays) bytes += bytes_of(tensor);
-  write_file_atomically(path, bytes);
+  AtomicFile output(path);
+  output.write({reinterpret_cast<const char*>(&length), sizeof(length)});
+  output.write(text);
+  for (const auto& [name, tensor] : arrays) output.write(bytes_of(tensor));
+  output.commit();
 }
 
 }  // namespace eps

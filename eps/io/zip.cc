@@ -7,8 +7,8 @@
 #include <set>
 
 #include "eps/base/core.h"
+#include "eps/base/printable.h"
 #include "eps/io/byte_reader.h"
-#include "eps/io/quote.h"
 #include "eps/io/zip_format.h"
 
 namespace eps {

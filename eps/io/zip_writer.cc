@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-#include "eps/io/quote.h"
+#include "eps/base/printable.h"
 #include "eps/io/zip_format.h"
 
 namespace eps {

@@ -1,4 +1,4 @@
-// Adam and the exponential moving average update whole tensors in place.
+// Adam updates whole tensors in place.
 #include "eps/math/adam.h"
 
 #include <algorithm>

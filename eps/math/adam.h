@@ -1,4 +1,4 @@
-// Adam (Kingma and Ba 2015) and the exponential moving average treat all parameters as one tensor.
+// Adam (Kingma and Ba 2015) updates all parameters of a network as one tensor.
 #pragma once
 
 #include "eps/base/core.h"

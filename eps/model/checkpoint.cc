@@ -1,7 +1,7 @@
 // Reads and writes checkpoints.
 #include "eps/model/checkpoint.h"
 
-#include "eps/io/quote.h"
+#include "eps/base/printable.h"
 #include "eps/io/torch/torch_storage.h"
 
 namespace eps {

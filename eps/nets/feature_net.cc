@@ -1,6 +1,7 @@
 // Evaluation of convolutional classifiers that are given as tables.
 #include "eps/nets/feature_net.h"
 
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
 
 namespace eps::nets {

@@ -15,7 +15,8 @@ bool is_exempt(const std::string& path) { return path.find("/report/") != std::s
 TEST(Messages, NameNoFlagsAndNoVerbsOfTheProgram) {
   const std::regex hint(
       "\"[^\"]*(--[a-z]|\\beps "
-      "(bench|convert|dataset|denoise|list|metrics|restore|run|sample|train)\\b)[^\"]*\"");
+      "(bench|convert|dataset|demo|denoise|list|metrics|operator|restore|run|runs|sample|train|"
+      "verify)\\b)[^\"]*\"");
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(EPS_SOURCE_DIR "/eps")) {
     const std::string path = entry.path().string();

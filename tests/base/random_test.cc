@@ -89,7 +89,6 @@ TEST(Random, EveryPurposeHasASeedOfItsOwn) {
   EXPECT_GE(purposes, 13u);
 }
 
-// Fixed seed; each bound is 5 standard errors, a false alarm of 6e-7 had the seed been random.
 // A part of the images gets what it would get among all, also of a shorter draw.
 TEST(Random, ASliceContinuesTheStreamsOfItsImages) {
   Rng all(5, {7, 3, 9, 4});
@@ -100,6 +99,7 @@ TEST(Random, ASliceContinuesTheStreamsOfItsImages) {
   EXPECT_EQ(error_of([&] { all.slice(3, 5); }), "Rng: no images 3 to 5 of 4");
 }
 
+// Fixed seed; each bound is 5 standard errors, a false alarm of 6e-7 had the seed been random.
 TEST(Random, NumbersHaveTheRightMoments) {
   const int64_t n = 200001;  // odd: the last pair is half used
   const double bound = 5 / std::sqrt(static_cast<double>(n));

@@ -77,7 +77,7 @@ TEST(Synthetic, ShapesHaveEdgesAndSmoothInsides) {
 
 TEST(Synthetic, WrongFieldsAreNamed) {
   EXPECT_EQ(error_of([] { read("synthetic:kind=cats"); }),
-            "synthetic: kind=cats is not shapes, textures or mixed");
+            "synthetic: kind=cats is none of shapes, textures, mixed");
   EXPECT_EQ(error_of([] { read("synthetic:channels=2"); }),
             "synthetic: channels=2 is neither 1 nor 3");
   EXPECT_EQ(error_of([] { read("synthetic:kind=shapes,classes=4"); }),

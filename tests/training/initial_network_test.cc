@@ -10,7 +10,7 @@
 namespace eps::training {
 namespace {
 
-TEST(StartingPoint, AWarmStartAnswersAsThePretrainedNetwork) {
+TEST(InitialNetwork, AWarmStartAnswersAsThePretrainedNetwork) {
   const Folder folder;
   const Dataset data = synthetic(32);
   TrainingConfig config = tiny("prior", {});
@@ -49,7 +49,7 @@ TEST(StartingPoint, AWarmStartAnswersAsThePretrainedNetwork) {
           .allclose(denoise(old.network, old.preconditioning, old.input, narrow), 1e-5, 1e-5));
 }
 
-TEST(StartingPoint, AWarmStartMakesRoomForTheLinearEstimate) {
+TEST(InitialNetwork, AWarmStartMakesRoomForTheLinearEstimate) {
   const Folder folder;
   const Dataset data = synthetic(32);
   TrainingConfig config = tiny("eps", {"blur_motion:length=5,angle=30"});
@@ -93,7 +93,7 @@ TEST(StartingPoint, AWarmStartMakesRoomForTheLinearEstimate) {
 }
 
 // Channels are known by name, in whatever order they stand.
-TEST(StartingPoint, AWarmStartFindsEachChannelInItsNewPlace) {
+TEST(InitialNetwork, AWarmStartFindsEachChannelInItsNewPlace) {
   const Folder folder;
   const Dataset data = synthetic(32);
   TrainingConfig config = tiny("eps_precision", {"identity"});
@@ -123,7 +123,7 @@ TEST(StartingPoint, AWarmStartFindsEachChannelInItsNewPlace) {
   }
 }
 
-TEST(StartingPoint, ChannelsThatMeanSomethingElseAreRefused) {
+TEST(InitialNetwork, ChannelsThatMeanSomethingElseAreRefused) {
   const Folder folder;
   const Dataset data = synthetic(32);
   TrainingConfig config = tiny("eps_precision", {"identity"});
@@ -140,7 +140,7 @@ TEST(StartingPoint, ChannelsThatMeanSomethingElseAreRefused) {
                 "show_skip has 6");
 }
 
-TEST(StartingPoint, AllThatIsShownFitsFromScratchAndFromAPrior) {
+TEST(InitialNetwork, AllThatIsShownFitsFromScratchAndFromAPrior) {
   const Folder folder;
   const Dataset data = synthetic(32);
   const std::string file = folder.file("prior.safetensors");
@@ -162,14 +162,15 @@ TEST(StartingPoint, AllThatIsShownFitsFromScratchAndFromAPrior) {
             "training: show_skip needs preconditioning=anisotropic, got edm");
 }
 
-TEST(StartingPoint, ANetworkSaysWhatItsDataAreCalledAndNotWhereTheyAre) {
+TEST(InitialNetwork, ANetworkSaysWhatItsDataAreCalledAndNotWhereTheyAre) {
   TrainingConfig config = tiny("prior", {});
-  config.data = {"/home/her/faces-0.zip", "photos/", "synthetic:size=16,count=32"};
+  config.data = {
+      "/home/her/faces-0.zip", "photos/", "synthetic_faces/x.zip", "synthetic:size=16,count=32"};
   EXPECT_EQ(initial_network(config, synthetic(32)).provenance.data,
-            "faces-0.zip, photos, synthetic:size=16,count=32");
+            "faces-0.zip, photos, x.zip, synthetic:size=16,count=32");
 }
 
-TEST(StartingPoint, AClassConditionalNetworkKeepsItsLabels) {
+TEST(InitialNetwork, AClassConditionalNetworkKeepsItsLabels) {
   const Folder folder;
   const Dataset data = read_dataset({"synthetic:size=16,count=32,kind=shapes"}, {});
   TrainingConfig config = tiny("prior", {});

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "eps/base/json.h"
+#include "eps/base/printable.h"
 #include "eps/data/sources/source.h"
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
-#include "eps/io/quote.h"
 #include "eps/io/zip.h"
 #include "eps/io/zip_writer.h"
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "eps/base/json.h"
+#include "eps/base/printable.h"
 #include "eps/data/sources/source.h"
-#include "eps/io/quote.h"
 
 namespace eps {
 namespace {

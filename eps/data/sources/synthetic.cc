@@ -175,7 +175,7 @@ std::vector<std::string> class_names(const Plan& plan) {
 
 const std::vector<Field>& synthetic_fields() {
   static const std::vector<Field> fields = {
-      {"kind", "mixed", "shapes, textures, or mixed: half each"},
+      Field::choice("kind", "mixed", {"shapes", "textures", "mixed"}, "mixed: half each"),
       Field::integer("count", "1000", {1, 1e7}, "number of images"),
       Field::integer(
           "size", "", {8, 4096}, "side in pixels; 64 unless the size is given elsewhere"),
@@ -192,17 +192,12 @@ ImageSource open_synthetic(const std::string& text, const DatasetOptions& option
   const Spec spec = Spec::parse(text).resolve(synthetic_fields());
   Plan plan;
   const std::string kind = spec.text("kind");
-  check(kind == "shapes" || kind == "textures" || kind == "mixed",
-        "synthetic: kind=",
-        kind,
-        " is not shapes, textures or mixed");
   plan.shapes = kind != "textures";
   plan.textures = kind != "shapes";
   if (options.size > 0) plan.size = options.size;
   if (options.channels > 0) plan.channels = options.channels;
   if (spec.has("size")) plan.size = spec.integer("size");
   if (spec.has("channels")) plan.channels = spec.integer("channels");
-  check(plan.channels != 2, "synthetic: channels=2 is neither 1 nor 3");
   plan.seed = static_cast<uint64_t>(spec.integer("seed"));
   if (spec.has("classes")) set_classes(plan, spec);
 

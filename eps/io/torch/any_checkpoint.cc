@@ -1,8 +1,8 @@
 // Checkpoints in any supported format.
 #include "eps/io/torch/any_checkpoint.h"
 
+#include "eps/base/printable.h"
 #include "eps/io/file.h"
-#include "eps/io/quote.h"
 #include "eps/io/torch/torch_file.h"
 
 namespace eps {

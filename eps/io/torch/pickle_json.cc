@@ -8,12 +8,10 @@
 
 namespace eps {
 
-using nlohmann::json;
-
 bool is_utf8(std::string_view text) {
   try {
-    return !json(text).dump().empty();
-  } catch (const json::type_error&) {
+    return !SortedJson(text).dump().empty();
+  } catch (const SortedJson::type_error&) {
     return false;
   }
 }
@@ -30,53 +28,53 @@ bool PickleJson::spend(size_t amount) {
   return true;
 }
 
-std::optional<json> PickleJson::convert(PickleRef value) {
+std::optional<SortedJson> PickleJson::convert(PickleRef value) {
   if (!spend(1)) return std::nullopt;
-  if (value->as<std::monostate>() != nullptr) return json(nullptr);
-  if (const auto* flag = value->as<bool>()) return json(*flag);
-  if (const auto* integer = value->as<int64_t>()) return json(*integer);
+  if (value->as<std::monostate>() != nullptr) return SortedJson(nullptr);
+  if (const auto* flag = value->as<bool>()) return SortedJson(*flag);
+  if (const auto* integer = value->as<int64_t>()) return SortedJson(*integer);
   if (const auto* number = value->as<double>()) {
-    return std::isfinite(*number) ? std::optional<json>(*number) : std::nullopt;
+    return std::isfinite(*number) ? std::optional<SortedJson>(*number) : std::nullopt;
   }
   if (const auto* text = text_of(value)) return convert_text(*text);
   const bool inside_itself = std::find(path_.begin(), path_.end(), value) != path_.end();
   if (inside_itself || path_.size() >= kMaxPickleDepth) return std::nullopt;
   path_.push_back(value);
-  std::optional<json> container = convert_container(value);
+  std::optional<SortedJson> container = convert_container(value);
   path_.pop_back();
   return container;
 }
 
-std::optional<json> PickleJson::convert_container(PickleRef value) {
+std::optional<SortedJson> PickleJson::convert_container(PickleRef value) {
   if (const auto* items = items_of(value)) return convert_items(*items);
   if (const auto entries = entries_of(value)) return convert_entries(*entries);
   const auto attributes = entries_of(attributes_of(value));
   return attributes ? convert_entries(*attributes) : std::nullopt;
 }
 
-std::optional<json> PickleJson::convert_text(std::string_view text) {
+std::optional<SortedJson> PickleJson::convert_text(std::string_view text) {
   if (!spend(text.size()) || !is_utf8(text)) return std::nullopt;
-  return json(text);
+  return SortedJson(text);
 }
 
-std::optional<json> PickleJson::convert_items(const std::vector<PickleRef>& items) {
-  json array = json::array();
+std::optional<SortedJson> PickleJson::convert_items(const std::vector<PickleRef>& items) {
+  SortedJson array = SortedJson::array();
   for (const PickleRef item : items) {
-    std::optional<json> element = convert(item);
+    std::optional<SortedJson> element = convert(item);
     if (!element) return std::nullopt;
     array.push_back(std::move(*element));
   }
   return array;
 }
 
-std::optional<json> PickleJson::convert_entries(const PickleEntries& entries) {
+std::optional<SortedJson> PickleJson::convert_entries(const PickleEntries& entries) {
   if (!work(entries.size())) return std::nullopt;
-  json object = json::object();
+  SortedJson object = SortedJson::object();
   for (const auto& [key, value] : entries) {
     const size_t room = room_left_;
     const auto* name = text_of(key);
     const bool named = name != nullptr && spend(name->size()) && is_utf8(*name);
-    std::optional<json> element = named ? convert(value) : std::nullopt;
+    std::optional<SortedJson> element = named ? convert(value) : std::nullopt;
     if (element) {
       object[std::string(*name)] = std::move(*element);
     } else {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "eps/base/json.h"
 #include "eps/io/torch/pickle.h"
 
 namespace eps {
@@ -20,13 +21,13 @@ class PickleJson {
   // of such values; dicts and attributes with string keys, less the entries of other types. Returns
   // nothing for any other value, for a dict without convertible entries, for a container inside
   // itself or deeper than kMaxPickleDepth.
-  std::optional<nlohmann::json> convert(PickleRef value);
+  std::optional<SortedJson> convert(PickleRef value);
 
  private:
-  std::optional<nlohmann::json> convert_container(PickleRef value);
-  std::optional<nlohmann::json> convert_text(std::string_view text);
-  std::optional<nlohmann::json> convert_items(const std::vector<PickleRef>& items);
-  std::optional<nlohmann::json> convert_entries(const PickleEntries& entries);
+  std::optional<SortedJson> convert_container(PickleRef value);
+  std::optional<SortedJson> convert_text(std::string_view text);
+  std::optional<SortedJson> convert_items(const std::vector<PickleRef>& items);
+  std::optional<SortedJson> convert_entries(const PickleEntries& entries);
   bool work(size_t amount);
   bool spend(size_t amount);
 

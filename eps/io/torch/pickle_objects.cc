@@ -1,7 +1,7 @@
 // The pickle machine's instructions that name classes, record calls and use the memo.
 #include <charconv>
 
-#include "eps/io/quote.h"
+#include "eps/base/printable.h"
 #include "eps/io/torch/pickle_machine.h"
 
 namespace eps {

@@ -2,7 +2,7 @@
 #include <bit>
 #include <charconv>
 
-#include "eps/io/quote.h"
+#include "eps/base/printable.h"
 #include "eps/io/torch/pickle_machine.h"
 #include "eps/io/torch/pickle_text.h"
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
 
 namespace eps {

@@ -3,7 +3,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "eps/io/quote.h"
+#include "eps/base/printable.h"
 #include "eps/io/torch/pickle_json.h"
 #include "eps/io/torch/pickle_view.h"
 #include "eps/io/torch/torch_module.h"

@@ -1,9 +1,9 @@
 // A reader of PyTorch checkpoints that needs no Python and executes nothing.
 #include "eps/io/torch/torch_file.h"
 
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
 #include "eps/io/file.h"
-#include "eps/io/quote.h"
 #include "eps/io/torch/pickle_json.h"
 #include "eps/io/torch/pickle_view.h"
 #include "eps/io/torch/torch_module.h"
@@ -11,8 +11,6 @@
 
 namespace eps {
 namespace {
-
-using nlohmann::json;
 
 // Returns the entry of this name, or null.
 const ZipEntry* find_entry(const std::vector<ZipEntry>& entries, const std::string& name) {
@@ -48,10 +46,10 @@ PickleRef find_module(PickleRef root) {
   return nullptr;
 }
 
-json config_of(PickleRef root) {
+SortedJson config_of(PickleRef root) {
   if (const PickleRef module = find_module(root)) return module_config(module);
-  const std::optional<json> config = PickleJson().convert(root);
-  return config && config->is_object() ? *config : json::object();
+  const std::optional<SortedJson> config = PickleJson().convert(root);
+  return config && config->is_object() ? *config : SortedJson::object();
 }
 
 TorchFile collect(const char* kind,
@@ -112,20 +110,6 @@ TorchFile parse_torch_file(std::string_view bytes, const std::string& name) {
   check(may_be_pickle(bytes), name, ": no torch checkpoint: it begins with ", quote_start(bytes));
   const Pickle first = parse_pickle(bytes, name);
   return is_legacy_magic(first.root) ? parse_legacy(bytes, name) : parse_plain(first, bytes, name);
-}
-
-TorchFile read_torch_file(const std::string& path) {
-  return parse_torch_file(read_file(path), path);
-}
-
-std::map<std::string, Tensor> strip_prefix(const std::map<std::string, Tensor>& tensors,
-                                           const std::string& prefix) {
-  std::map<std::string, Tensor> stripped;
-  for (const auto& [name, tensor] : tensors) {
-    if (name.starts_with(prefix)) stripped[name.substr(prefix.size())] = tensor;
-  }
-  check(!stripped.empty(), "no tensor's name begins with ", quote(prefix));
-  return stripped;
 }
 
 }  // namespace eps

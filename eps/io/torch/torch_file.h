@@ -28,14 +28,7 @@ struct TorchFile {
   std::string kind;
 };
 
-TorchFile read_torch_file(const std::string& path);
-
-// Reads the same formats from memory; `name` is for messages. The result does not refer to `bytes`.
+// Reads the bytes of a file; `name` is for messages. The result does not refer to `bytes`.
 TorchFile parse_torch_file(std::string_view bytes, const std::string& name);
-
-// Returns the tensors whose names begin with `prefix`, without it: strip_prefix(t, "state_dict.")
-// is the state dict itself. Throws an Error if there is none.
-std::map<std::string, Tensor> strip_prefix(const std::map<std::string, Tensor>& tensors,
-                                           const std::string& prefix);
 
 }  // namespace eps

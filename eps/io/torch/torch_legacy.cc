@@ -1,6 +1,6 @@
 // Streams of torch.save before its zip format, as files or inside a pickle.
+#include "eps/base/printable.h"
 #include "eps/io/byte_reader.h"
-#include "eps/io/quote.h"
 #include "eps/io/torch/pickle_view.h"
 #include "eps/io/torch/torch_storage.h"
 

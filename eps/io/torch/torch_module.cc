@@ -7,8 +7,6 @@
 namespace eps {
 namespace {
 
-using nlohmann::json;
-
 // Returns the dict that NVIDIA's torch_utils.persistence keeps of an instance, or null: class_name,
 // state, and the source of its module, which is never read.
 PickleRef persistent_record(PickleRef value) {
@@ -33,7 +31,7 @@ std::string_view class_name(PickleRef module) {
   return type == nullptr ? std::string_view() : type->name;
 }
 
-void add_class_name(json& config, const char* key, PickleRef module) {
+void add_class_name(SortedJson& config, const char* key, PickleRef module) {
   const std::string_view name = class_name(module);
   if (!name.empty() && is_utf8(name)) config[key] = name;
 }
@@ -42,12 +40,12 @@ void add_class_name(json& config, const char* key, PickleRef module) {
 // flag.
 bool is_plain_attribute(const std::string& name) { return name[0] != '_' && name != "training"; }
 
-void add_options(json& config, PickleRef attributes, PickleJson& convert) {
+void add_options(SortedJson& config, PickleRef attributes, PickleJson& convert) {
   const PickleRef keywords = find(attributes, "_init_kwargs");
   const PickleRef positional = find(attributes, "_init_args");
-  if (keywords != nullptr) config.update(convert.convert(keywords).value_or(json::object()));
-  const json arguments =
-      positional == nullptr ? json() : convert.convert(positional).value_or(json());
+  if (keywords != nullptr) config.update(convert.convert(keywords).value_or(SortedJson::object()));
+  const SortedJson arguments =
+      positional == nullptr ? SortedJson() : convert.convert(positional).value_or(SortedJson());
   if (arguments.is_array() && !arguments.empty()) config["init_args"] = arguments;
   for (const auto& [key, value] : entries_of(attributes).value_or(PickleEntries{})) {
     const auto* name = text_of(key);
@@ -73,9 +71,9 @@ bool is_module(PickleRef attributes) {
   return find(attributes, "_parameters") != nullptr && find(attributes, "_modules") != nullptr;
 }
 
-json module_config(PickleRef module) {
+SortedJson module_config(PickleRef module) {
   PickleJson convert;
-  json config = json::object();
+  SortedJson config = SortedJson::object();
   const PickleRef attributes = object_attributes(module);
   const PickleRef children = find(attributes, "_modules");
   for (const char* name : {"model", "unet"}) {
@@ -83,7 +81,8 @@ json module_config(PickleRef module) {
     const PickleRef child_attributes = object_attributes(child);
     if (!is_module(child_attributes)) continue;
     const PickleRef keywords = find(child_attributes, "_init_kwargs");
-    if (keywords != nullptr) config.update(convert.convert(keywords).value_or(json::object()));
+    if (keywords != nullptr)
+      config.update(convert.convert(keywords).value_or(SortedJson::object()));
     add_class_name(config, "model_type", child);
     break;
   }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eps/base/json.h"
 #include "eps/io/torch/torch_storage.h"
 
 namespace eps {
@@ -38,6 +39,6 @@ std::map<std::string, Tensor> collect_tensors(PickleRef root,
 // `model` (or `unet`), and the constructor arguments and plain attributes of the module itself.
 // class_name is the module's class and model_type, unless given, the child's. Values without a JSON
 // form (infinity, arrays) are left out.
-nlohmann::json module_config(PickleRef module);
+SortedJson module_config(PickleRef module);
 
 }  // namespace eps

@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
-#include "eps/io/quote.h"
 #include "eps/io/torch/pickle_text.h"
 #include "eps/io/torch/pickle_view.h"
 

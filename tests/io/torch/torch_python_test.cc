@@ -1,9 +1,11 @@
 // Checkpoints written by torch itself, where a Python with torch is at hand.
 #include <nlohmann/json.hpp>
 
+#include "eps/io/file.h"
 #include "eps/io/torch/any_checkpoint.h"
 #include "eps/io/torch/torch_storage.h"
 #include "eps/model/checkpoint.h"
+#include "eps/model/preconditioned_query.h"
 #include "tests/io/torch/torch_bytes.h"
 #include "tests/program.h"
 #include "tests/small_networks.h"
@@ -29,7 +31,7 @@ void expect_tensor(const Tensor& tensor, const json& expected) {
 }
 
 void expect_file(const std::string& path, const json& expected) {
-  const TorchFile file = read_torch_file(path);
+  const TorchFile file = parse_torch_file(read_file(path), path);
   EXPECT_EQ(file.kind, expected["kind"].get<std::string>());
   EXPECT_EQ(json::parse(file.config), expected["config"]);
   EXPECT_EQ(file.tensors.size(), expected["tensors"].size());

@@ -1,0 +1,61 @@
+// Conjugate gradients on systems whose solution is known.
+#include "eps/math/conjugate_gradients.h"
+
+#include <gtest/gtest.h>
+
+#include "eps/base/random.h"
+#include "tests/files.h"
+
+namespace eps {
+namespace {
+
+TEST(ConjugateGradients, StopsPerSampleAndSaysHowFarItIs) {
+  const Tensor diagonal = at::tensor({1.0, 2.0, 3.0, 1e8}, at::kDouble);
+  const auto apply = [&](const Tensor& u) { return u * diagonal; };
+  const Tensor b = Rng(1).normal({3, 4});
+  const Tensor together = conjugate_gradients(apply, b);
+  EXPECT_TRUE(together.allclose(b / diagonal));
+  for (int64_t n = 0; n < 3; ++n)
+    EXPECT_TRUE(
+        conjugate_gradients(apply, b.slice(0, n, n + 1)).equal(together.slice(0, n, n + 1)));
+  try {
+    conjugate_gradients(apply, b, {.tolerance = 1e-10, .max_iterations = 2});
+    FAIL() << "two iterations cannot be enough";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("after 2 iterations, wanted 1e-10"), std::string::npos)
+        << error.what();
+  }
+}
+
+// One system is zero, one is solved in a step: neither disturbs the third, nor becomes NaN.
+TEST(ConjugateGradients, FinishedSystemsStayFinite) {
+  const Tensor diagonal = at::tensor({1.0, 2.0, 3.0, 50.0}, at::kDouble);
+  const Tensor b = at::stack({at::zeros({4}, at::kDouble),
+                              diagonal * at::tensor({0.0, 1.0, 0.0, 0.0}, at::kDouble),
+                              Rng(1).normal({4})});
+  EXPECT_TRUE(
+      conjugate_gradients([&](const Tensor& u) { return u * diagonal; }, b).allclose(b / diagonal));
+}
+
+// A residual that is no number is a failure, at once and by name, not an answer.
+TEST(ConjugateGradients, RefusesToAnswerNaN) {
+  const Tensor b = at::stack({Rng(1).normal({4}), at::full({4}, NAN, at::kDouble)});
+  for (const Tensor& system : {b, b.slice(0, 1, 2)}) {
+    try {
+      conjugate_gradients([](const Tensor& u) { return 2 * u; }, system);
+      ADD_FAILURE() << "NaN was taken for an answer";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("|r|/|b| = nan"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(ConjugateGradients, AnswersZeroToZero) {
+  EXPECT_TRUE(conjugate_gradients([](const Tensor& u) { return u; }, at::zeros({2, 3}, at::kDouble))
+                  .eq(0)
+                  .all()
+                  .item<bool>());
+}
+
+}  // namespace
+}  // namespace eps
