@@ -1,6 +1,9 @@
 // Presets, validation and JSON of the U-Net's configuration.
 #include "eps/nets/config.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "eps/base/printable.h"
@@ -86,9 +89,13 @@ void for_each_field(Config& config, Visit&& visit) {
 
 void check_word(const char* field, const std::string& value, std::vector<std::string> allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
-  std::string list;
-  for (const auto& word : allowed) list += (list.empty() ? "" : ", ") + word;
-  fail("network config: ", field, " must be one of ", list, "; got \"", printable(value), "\"");
+  fail("network config: ",
+       field,
+       " must be one of ",
+       fmt::to_string(fmt::join(allowed, ", ")),
+       "; got \"",
+       printable(value),
+       "\"");
 }
 
 // Bounds far beyond any trained network keep a plan small and its parameter count within int64.
@@ -108,11 +115,12 @@ void check_probability(const char* field, double value) {
 
 UNetConfig unet_preset(const std::string& name) {
   const auto found = presets().find(name);
-  if (found == presets().end()) {
-    std::string list;
-    for (const auto& preset : unet_presets()) list += (list.empty() ? "" : ", ") + preset;
-    fail("network preset must be one of ", list, "; got \"", name, "\"");
-  }
+  check(found != presets().end(),
+        "network preset must be one of ",
+        fmt::to_string(fmt::join(unet_presets(), ", ")),
+        "; got \"",
+        name,
+        "\"");
   return found->second();
 }
 

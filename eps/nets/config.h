@@ -29,6 +29,7 @@ struct UNetConfig {
   std::vector<double> resample_filter = {1, 1};
 
   bool is_song() const { return model_type == "SongUNet"; }
+  int64_t noise_channels() const { return model_channels * channel_mult_noise; }
   int64_t levels() const { return static_cast<int64_t>(channel_mult.size()); }
   bool operator==(const UNetConfig&) const = default;
 };

@@ -13,9 +13,8 @@ Tensor frequencies(const Evaluation& net, const at::TensorOptions& options) {
     return net.tensors[static_cast<size_t>(net.plan.frequencies)].to(options) *
            (2 * std::numbers::pi);
   }
-  const bool song = config.is_song();
-  const int64_t half = config.model_channels * (song ? config.channel_mult_noise : 1) / 2;
-  const auto last = static_cast<double>(half - (song ? 1 : 0));
+  const int64_t half = config.noise_channels() / 2;
+  const auto last = static_cast<double>(half - (config.is_song() ? 1 : 0));
   return at::pow(1.0 / 10000, at::arange(half, options) / last);
 }
 

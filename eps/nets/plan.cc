@@ -58,13 +58,13 @@ class Layout {
 };
 
 void Layout::embedding() {
-  const int64_t noise = config_.model_channels * (song_ ? config_.channel_mult_noise : 1);
+  const int64_t noise = config_.noise_channels();
   const int64_t width = config_.model_channels * config_.channel_mult_emb;
   check(noise % 2 == 0 && noise >= 4,
         "network config: the noise embedding has ",
         noise,
         " channels; an even number of at least 4 is wanted");
-  if (song_ && config_.embedding_type == "fourier") {
+  if (config_.embedding_type == "fourier") {
     plan_.frequencies = make_.tensor({.name = "map_noise.freqs",
                                       .shape = {noise / 2},
                                       .fill = Fill::normal,

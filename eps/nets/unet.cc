@@ -6,63 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
-#include "eps/base/printable.h"
 #include "eps/nets/cuda/fused_cuda.h"
 #include "eps/nets/layers.h"
+#include "eps/nets/unet_tensors.h"
 
 namespace eps::nets {
 namespace {
-
-Tensor normalised_outer_product(const std::vector<double>& filter) {
-  const Tensor taps = at::tensor(filter, at::kDouble);
-  const Tensor outer = at::outer(taps, taps);
-  return (outer / outer.sum()).unsqueeze(0).unsqueeze(0);
-}
-
-Tensor initial(const TensorSpec& spec, const UNetConfig& config, Rng& rng) {
-  switch (spec.fill) {
-    case TensorSpec::Fill::uniform:
-      return (rng.uniform(spec.shape) * 2 - 1) * spec.scale;
-    case TensorSpec::Fill::normal:
-      return rng.normal(spec.shape) * spec.scale;
-    case TensorSpec::Fill::filter:
-      return normalised_outer_product(config.resample_filter);
-    case TensorSpec::Fill::constant:
-      break;
-  }
-  return at::full(spec.shape, spec.scale, at::kDouble);
-}
-
-void check_tensor(const TensorSpec& spec, const Tensor& tensor, const UNetConfig& config) {
-  check(tensor.sizes() == spec.shape,
-        "network: tensor \"",
-        spec.name,
-        "\" must be ",
-        to_string(spec.shape),
-        ", got ",
-        to_string(tensor.sizes()));
-  if (spec.fill != TensorSpec::Fill::filter) return;
-  const Tensor wanted = normalised_outer_product(config.resample_filter);
-  check(at::allclose(tensor.to(at::kCPU, at::kDouble), wanted, 1e-2, 0),
-        "network: tensor \"",
-        spec.name,
-        "\" is not the filter that resample_filter in the config describes");
-}
-
-void check_tensors(const UNetPlan& plan, const std::map<std::string, Tensor>& tensors) {
-  std::set<std::string> names;
-  for (const TensorSpec& spec : plan.tensors) {
-    const auto found = tensors.find(spec.name);
-    check(found != tensors.end(), "network: tensor \"", spec.name, "\" is missing");
-    check_tensor(spec, found->second, plan.config);
-    names.insert(spec.name);
-  }
-  for (const auto& [name, tensor] : tensors) {
-    check(names.count(name) > 0, "network: unknown tensor \"", printable(name), "\"");
-  }
-}
 
 // Returns the fastest memory format of images and convolution weights on the device.
 at::MemoryFormat layout_on(at::Device device) {
@@ -199,7 +149,7 @@ void UNet::check_input(const Tensor& x,
 void UNet::initialise(Rng& rng) {
   c10::NoGradGuard no_grad;
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    tensors_[i].copy_(initial(plan_->tensors[i], config(), rng));
+    tensors_[i].copy_(initial_tensor(plan_->tensors[i], config(), rng));
   }
 }
 
@@ -300,6 +250,12 @@ UNet widen_input(const UNet& narrow, int64_t extra) {
 
 UNet with_inputs(const UNet& network, const std::vector<int64_t>& from) {
   UNetConfig config = network.config();
+  for (const int64_t source : from)
+    check(source < config.in_channels,
+          "network: there is no input channel ",
+          source,
+          ", the network has ",
+          config.in_channels);
   // The tensors whose shape grows with one more input are those that act on the input.
   ++config.in_channels;
   const UNetPlan wider(config);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "eps/io/safetensors.h"
-#include "eps/model/precondition.h"
+#include "eps/model/preconditioned_query.h"
 #include "tests/shared.h"
 #include "tests/small_networks.h"
 
