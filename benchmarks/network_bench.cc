@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "eps/model/precondition.h"
+#include "eps/model/preconditioned_query.h"
 
 namespace eps {
 namespace {

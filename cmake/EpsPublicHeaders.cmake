@@ -36,6 +36,7 @@ set(EPS_PUBLIC_HEADERS
     eps/model/config.h
     eps/model/network_denoiser.h
     eps/model/precondition.h
+    eps/model/preconditioned_query.h
     eps/methods/descent.h
     eps/methods/estimate.h
     eps/methods/method.h
@@ -50,7 +51,7 @@ set(EPS_PUBLIC_HEADERS
     eps/metrics/ssim.h
     eps/restore/measurement.h
     eps/restore/noise_level.h
-    eps/restore/report.h
+    eps/restore/restoration_report.h
     eps/restore/restoration.h
     eps/restore/restore.h
     eps/restore/training_range.h

@@ -1,20 +1,11 @@
 // Trains a small EPS network on images drawn on the spot, and restores images outside the training
 // set.
-#include <cmath>
 #include <cstdio>
 
 #include "eps/diffusion/sampler.h"
+#include "eps/metrics/psnr.h"
 #include "eps/model/network_denoiser.h"
 #include "eps/training/initial_network.h"
-
-namespace {
-
-double psnr(const eps::Tensor& image, const eps::Tensor& truth) {
-  const double mse = ((image.clamp(-1, 1) - truth) / 2).square().mean().item<double>();
-  return -10 * std::log10(mse);
-}
-
-}  // namespace
 
 int main() {
   // The task is noise 0.05 and 70% of the pixels missing; the network has 0.2 M parameters and
@@ -38,24 +29,24 @@ int main() {
     if (step % 100 == 0) std::printf("step %d: loss %.3f\n", step, trainer.report().loss.all);
   }
 
-  // Poses eight new images, and draws one posterior sample and one mean of eight for each.
+  // Measures eight new images, and draws one posterior sample and one mean of eight for each.
   const c10::NoGradGuard no_gradients;
   const eps::Dataset unseen = eps::read_dataset({"synthetic:size=16,count=8,seed=1"}, {});
-  const auto posed =
+  const auto group =
       eps::training::BatchSource(unseen, eps::training::batch_options(config), at::kCPU)
-          .pose(0, 8)[0];
+          .make_problems(0, 8)[0];
   const eps::NetworkDenoiser denoiser(trainer.average());
-  const eps::Mean mean = eps::posterior_mean(denoiser, posed.problem, eps::edm(), denoiser.input());
+  const eps::Mean mean = eps::posterior_mean(denoiser, group.problem, eps::edm(), denoiser.input());
   eps::Tensor sum;
   double single = 0;
   for (uint64_t seed = 0; seed < 8; ++seed) {
     eps::Rng rng(seed, 8);
-    const eps::Tensor sample = eps::sample(mean, eps::edm(), posed.x0.sizes().vec(), {}, rng);
-    single += psnr(sample, posed.x0) / 8;
+    const eps::Tensor sample = eps::sample(mean, eps::edm(), group.x0.sizes().vec(), {}, rng);
+    single += eps::psnr(sample, group.x0).mean().item<double>() / 8;
     sum = sum.defined() ? sum + sample : sample;
   }
   std::printf("PSNR: measurement %.1f dB, posterior samples %.1f dB, mean of 8 samples %.1f dB\n",
-              psnr(posed.problem.y, posed.x0),
+              eps::psnr(group.problem.y, group.x0).mean().item<double>(),
               single,
-              psnr(sum / 8, posed.x0));
+              eps::psnr(sum / 8, group.x0).mean().item<double>());
 }

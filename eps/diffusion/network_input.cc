@@ -32,15 +32,27 @@ const Value* find_in(const std::vector<std::pair<std::string, Value>>& table,
   return nullptr;
 }
 
-[[noreturn]] void fail_unknown(const std::string& name) {
+template <class Value>
+std::vector<std::string> names_in(const std::vector<std::pair<std::string, Value>>& table) {
   std::vector<std::string> names;
-  for (const auto& [known, value] : input_presets()) names.push_back(known);
+  for (const auto& [name, value] : table) names.push_back(name);
+  return names;
+}
+
+[[noreturn]] void fail_unknown(const std::string& name) {
+  const std::vector<std::string> presets = names_in(input_presets());
+  std::vector<std::string> channels = names_in(kChannels);
+  for (std::string& channel : channels) channel = "+" + channel;
   fail("unknown input \"",
        name,
        "\"",
-       suggestion(name, names),
-       "; wanted prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or i2sb, or state, "
-       "pivot, indi or i2sb followed by +y, +deviation, +precision or +skip");
+       suggestion(name, presets),
+       "; wanted ",
+       alternatives(presets),
+       ", or ",
+       alternatives(names_in(kGeometries)),
+       " followed by ",
+       alternatives(channels));
 }
 
 NetworkInput parse_base(const std::string& base, const std::string& name) {

@@ -5,11 +5,12 @@ namespace eps {
 namespace {
 
 // Returns diag f(A'A; sigma^2, sigma_y^2) as an image like x. `who` is for messages.
-using Diagonal = std::function<Tensor(const Tensor& e, const Tensor& level, const Tensor& noise)>;
+using Diagonal = std::function<Tensor(
+    const Tensor& e, const Tensor& sigma_squared, const Tensor& sigma_y_squared)>;
 Tensor diagonal(const Problem& problem, const Query& query, const char* who, const Diagonal& f) {
-  const Tensor level = query.sigma.square(), noise = problem.sigma_y.square();
+  const Tensor sigma_squared = query.sigma.square(), sigma_y_squared = problem.sigma_y.square();
   const auto at_eigenvalue = [&](const Tensor& e) {
-    return f(e, per_sample(level, e), per_sample(noise, e));
+    return f(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
   };
   return spectral_of(*problem.A, who).diagonal(query.x, at_eigenvalue).expand_as(query.x);
 }

@@ -1,6 +1,9 @@
 // Each sampler follows its paper's algorithm as closely as C++ allows.
 #include "eps/diffusion/sampler.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -107,6 +110,16 @@ Tensor edm_churn(const Mean& mean,
   return x;
 }
 
+DdimNoise ddim_noise(const Tensor& sigma,
+                     const Tensor& sigma_next,
+                     double eta,
+                     DdimConvention convention) {
+  const Tensor fresh = convention == DdimConvention::renoise
+                           ? eta * sigma_next
+                           : eta * sigma_next * (1 - (sigma_next / sigma).square()).sqrt();
+  return {(sigma_next.square() - fresh.square()).clamp_min(0).sqrt(), fresh};
+}
+
 Tensor ddim_step(const Tensor& x0,
                  const Tensor& e,
                  const Tensor& sigma,
@@ -114,10 +127,7 @@ Tensor ddim_step(const Tensor& x0,
                  double eta,
                  DdimConvention convention,
                  Rng& rng) {
-  const Tensor fresh = convention == DdimConvention::renoise
-                           ? eta * sigma_next
-                           : eta * sigma_next * (1 - (sigma_next / sigma).square()).sqrt();
-  const Tensor kept = (sigma_next.square() - fresh.square()).clamp_min(0).sqrt();
+  const auto [kept, fresh] = ddim_noise(sigma, sigma_next, eta, convention);
   const Tensor z = x0 + kept * e;
   return eta > 0 ? z + fresh * rng.normal(z.sizes().vec(), z.options()) : z;
 }
@@ -192,9 +202,10 @@ Tensor solve(const Mean& mean,
   if (solver == "ddim_ancestral")
     return ddim(mean, schedule, std::move(x), grid, options.eta, DdimConvention::ancestral, rng);
   if (solver == "dpmpp_2m") return dpmpp_2m(mean, schedule, std::move(x), grid);
-  std::string known;
-  for (const auto& name : solvers()) known += (known.empty() ? "" : ", ") + name;
-  fail("unknown solver \"", solver, "\"", ", wanted one of ", known);
+  fail("unknown solver \"",
+       solver,
+       "\", wanted one of ",
+       fmt::to_string(fmt::join(solvers(), ", ")));
 }
 
 Tensor sample(const Mean& mean,

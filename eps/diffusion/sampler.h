@@ -39,6 +39,15 @@ Tensor edm_churn(const Mean& mean,
 //   renoise: z' = x0 + s' (sqrt(1 - eta^2) e + eta n). eta = 1 draws all noise anew.
 //   ancestral: z' = x0 + sqrt(s'^2 - r^2) e + r n, r = eta s' sqrt(1 - s'^2/s^2). eta = 1 is DDPM.
 enum class DdimConvention { renoise, ancestral };
+// `DdimNoise` holds the parts of the noise in a DDIM step: `kept` of the estimate e and `fresh` of
+// n.
+struct DdimNoise {
+  Tensor kept, fresh;
+};
+DdimNoise ddim_noise(const Tensor& sigma,
+                     const Tensor& sigma_next,
+                     double eta,
+                     DdimConvention convention);
 // Takes one DDIM step to the noise level s' = sigma_next, on the data's own scale. x0: the estimate
 // of the clean image; e: the estimate of the noise.
 Tensor ddim_step(const Tensor& x0,

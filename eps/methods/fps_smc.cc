@@ -36,6 +36,7 @@
 // not.
 #include <cmath>
 
+#include "eps/methods/ddim.h"
 #include "eps/methods/particles.h"
 
 namespace eps {
@@ -43,8 +44,9 @@ namespace {
 
 struct Settings {
   int64_t particles;
-  bool ancestral, diffused;
-  double fraction, data_std;  // c, d
+  bool diffused;
+  DdimConvention convention;
+  double eta, data_std;  // f as in ddim_noise(), d
 };
 
 struct Step {
@@ -55,9 +57,8 @@ Step step_between(const Settings& settings,
                   const Tensor& sigma_y,
                   const Tensor& sigma,
                   const Tensor& next) {
-  const Tensor fresh = settings.ancestral ? next * (1 - (next / sigma).square()).sqrt()
-                                          : std::sqrt(settings.fraction) * next;
-  const Tensor kept = (next.square() - fresh.square()).clamp_min(0).sqrt() / sigma;
+  const DdimNoise noise = ddim_noise(sigma, next, settings.eta, settings.convention);
+  const Tensor kept = noise.kept / sigma, fresh = noise.fresh;
   if (!settings.diffused) return {kept, fresh, scalar(0), sigma_y.square()};
   const Tensor gain = 1 / (1 + (sigma / settings.data_std).square());
   const Tensor unit = fresh.square() + gain * ((1 - kept) * sigma).square();
@@ -79,8 +80,8 @@ class Filter {
   Tensor start(const Tensor& sigma) {
     y_s_ = oracle_.y() + sigma * path_noise();
     const Tensor drawn = sigma * initial_particles(settings_.particles, noise_, rng_);
-    const Tensor target = per_particle(
-        images(), [&](const Tensor&) { return y_s_; }, drawn);
+    const Tensor target =
+        at::cat(std::vector<Tensor>(static_cast<size_t>(settings_.particles), y_s_));
     const Tensor variance = oracle_.sigma_y().square();
     const Tensor grown = variance * (1 + (sigma / settings_.data_std).square());
     return given(drawn, sigma.square(), target, settings_.diffused ? grown : variance);
@@ -150,11 +151,13 @@ class Filter {
 
 Tensor fps_smc(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   check_noisy(oracle, "fps_smc");
-  const Settings settings{options.integer("particles"),
-                          options.text("convention") == "ancestral",
-                          options.text("noise") == "diffused",
-                          options.real("c"),
-                          options.real("data_std")};
+  const DdimConvention convention = ddim_convention(options);
+  const bool renoise = convention == DdimConvention::renoise;
+  const Settings settings{.particles = options.integer("particles"),
+                          .diffused = options.text("noise") == "diffused",
+                          .convention = convention,
+                          .eta = renoise ? std::sqrt(options.real("c")) : 1,
+                          .data_std = options.real("data_std")};
   const Tensor levels = noise_levels(oracle.denoiser(), grid_options(options));
   Filter filter(oracle, settings, noise, rng);
   const Tensor x0 = descend(filter.start(levels[0]),

@@ -2,6 +2,8 @@
 #include "eps/model/bundled.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,12 +52,6 @@ bool looks_like_a_file(const std::string& name) {
   for (const char* known : {".safetensors", ".pkl", ".pt", ".pth", ".ckpt"})
     if (suffix == known) return true;
   return false;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 // Returns the path of `relative` in the first models folder that has it, or "".
@@ -115,13 +111,18 @@ std::string find_model(const std::string& name) {
        name,
        "\"",
        suggestion(name, names),
-       names.empty() ? "; none came with eps" : "; there are: " + joined(names),
+       names.empty() ? "; none came with eps"
+                     : "; there are: " + fmt::to_string(fmt::join(names, ", ")),
        "; or give a file");
 }
 
 std::string find_in_models(const std::string& relative) {
   const std::string path = look_for(relative);
-  check(!path.empty(), "no ", relative, " came with eps; looked in ", joined(model_folders()));
+  check(!path.empty(),
+        "no ",
+        relative,
+        " came with eps; looked in ",
+        fmt::to_string(fmt::join(model_folders(), ", ")));
   return path;
 }
 

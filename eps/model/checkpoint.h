@@ -7,6 +7,7 @@
 
 #include "eps/io/safetensors.h"
 #include "eps/model/config.h"
+#include "eps/nets/unet.h"
 
 namespace eps {
 

@@ -1,7 +1,9 @@
 // The configuration and the origin of a checkpoint's network, as JSON.
 #pragma once
 
+#include "eps/diffusion/network_input.h"
 #include "eps/model/precondition.h"
+#include "eps/nets/config.h"
 
 namespace eps {
 

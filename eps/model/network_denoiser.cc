@@ -1,6 +1,8 @@
 // A trained network as a denoiser.
 #include "eps/model/network_denoiser.h"
 
+#include "eps/model/preconditioned_query.h"
+
 namespace eps {
 
 NetworkDenoiser::NetworkDenoiser(const Checkpoint& checkpoint)

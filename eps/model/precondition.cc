@@ -111,4 +111,12 @@ PreconditioningCoefficients coefficients(const Preconditioning& p, const Tensor&
           at::log(sigma) * 0.25};
 }
 
+Tensor power_spectrum(const Tensor& images) {
+  check(images.dim() == 4 && images.size(0) > 0,
+        "power_spectrum: wanted images N x C x H x W, got ",
+        to_string(images.sizes()));
+  const Tensor coefficients = at::fft_rfft2(images.to(at::kFloat), c10::nullopt, {-2, -1}, "ortho");
+  return at::real(coefficients * coefficients.conj()).mean(at::IntArrayRef({0, 1}));
+}
+
 }  // namespace eps

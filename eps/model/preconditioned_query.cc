@@ -1,12 +1,13 @@
 // The coefficients of one query, and the denoiser that they make of a network.
+#include "eps/model/preconditioned_query.h"
+
 #include "eps/math/spectrum.h"
-#include "eps/model/precondition.h"
 
 namespace eps {
 
 // A `PriorVariance` is the prior variance p along the eigendirections of A'A, in the layout of the
 // eigenvalues e.
-class PriorVariance {
+class PreconditionedQuery::PriorVariance {
  public:
   // Without an operator, the eigendirections are frequencies.
   PriorVariance(const Preconditioning& p, const Spectral* A, const Tensor& x)
@@ -44,18 +45,19 @@ class PriorVariance {
 // The `Directions` of a query are the eigendirections of its noise, with the variances of noise and
 // prior along each.
 struct PreconditionedQuery::Directions {
-  const Spectral* A;    // none: isotropic noise, along frequencies
-  Tensor level, noise;  // squares of sigma and sigma_y
+  const Spectral* A;  // none: isotropic noise, along frequencies
+  Tensor sigma_squared, sigma_y_squared;
   PriorVariance p;
 
   // Returns the rule as a map of eigenvalues.
   EigenvalueMap gain(const Rule& rule) const {
     return [this, &rule](const Tensor& e) {
-      return rule(pivot_variance(e, per_sample(level, e), per_sample(noise, e)), p.at(e));
+      return rule(pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e)),
+                  p.at(e));
     };
   }
   Tensor isotropic_gain(const Rule& rule, const Tensor& x) const {
-    return rule(per_sample(level, x), p.at({}));
+    return rule(per_sample(sigma_squared, x), p.at({}));
   }
 };
 
@@ -84,18 +86,18 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
 
 std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make_directions(
     const Preconditioning& preconditioning, const Query& query) const {
-  const Tensor level = query.sigma.to(at::kFloat).square();
+  const Tensor sigma_squared = query.sigma.to(at::kFloat).square();
   if (query.A) {
     const Spectral* spectral = &spectral_of(*query.A, "preconditioning: anisotropic");
     return std::make_shared<Directions>(Directions{spectral,
-                                                   level,
+                                                   sigma_squared,
                                                    query.sigma_y.to(at::kFloat).square(),
                                                    PriorVariance(preconditioning, spectral, x_)});
   }
   // With a constant p all directions are alike, and EDM's numbers are the answer.
   if (preconditioning.prior_variance == "constant") return nullptr;
   return std::make_shared<Directions>(
-      Directions{nullptr, level, {}, PriorVariance(preconditioning, nullptr, x_)});
+      Directions{nullptr, sigma_squared, {}, PriorVariance(preconditioning, nullptr, x_)});
 }
 
 Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {
@@ -105,7 +107,7 @@ Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {
 
 Tensor PreconditionedQuery::input() const {
   const auto c_in = [](const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); };
-  std::vector<Tensor> all = {!directions_ ? x_ * c_.c_in : filter(x_, c_in)};
+  std::vector<Tensor> all = {directions_ ? filter(x_, c_in) : x_ * c_.c_in};
   const int64_t width = side_.defined() ? side_.size(1) : 0;
   int64_t before = 0;  // channels of the side in front of the skip
   if (skip_.defined()) {
@@ -125,13 +127,13 @@ Tensor PreconditionedQuery::side(int64_t begin, int64_t end) const {
 
 Tensor PreconditionedQuery::skip() const {
   const auto c_skip = [](const Tensor& v, const Tensor& p) { return p / (v + p); };
-  return !directions_ ? x_ * c_.c_skip : filter(x_, c_skip);
+  return directions_ ? filter(x_, c_skip) : x_ * c_.c_skip;
 }
 
 Tensor PreconditionedQuery::mean(const Tensor& answer) const {
   const auto c_out = [](const Tensor& v, const Tensor& p) { return (v * p / (v + p)).sqrt(); };
   return (skip_.defined() ? skip_ : skip()) +
-         (!directions_ ? answer * c_.c_out : filter(answer, c_out));
+         (directions_ ? filter(answer, c_out) : answer * c_.c_out);
 }
 
 Tensor PreconditionedQuery::target(const Tensor& x0) const {
@@ -152,14 +154,6 @@ Tensor PreconditionedQuery::mean_square_out() const {
       directions_->A ? directions_->A->diagonal(x_, directions_->gain(square_out))
                      : spectral_mean(directions_->isotropic_gain(square_out, x_), x_.size(3));
   return diagonal.expand_as(x_).mean({1, 2, 3}, true);
-}
-
-Tensor power_spectrum(const Tensor& images) {
-  check(images.dim() == 4 && images.size(0) > 0,
-        "power_spectrum: wanted images N x C x H x W, got ",
-        to_string(images.sizes()));
-  const Tensor coefficients = at::fft_rfft2(images.to(at::kFloat), c10::nullopt, {-2, -1}, "ortho");
-  return at::real(coefficients * coefficients.conj()).mean(at::IntArrayRef({0, 1}));
 }
 
 Tensor denoise(const nets::UNet& network,

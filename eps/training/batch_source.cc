@@ -14,9 +14,10 @@ namespace eps::training {
 namespace {
 
 // Copies the numbers to the device; a GPU's copy is asynchronous.
-Tensor upload(const std::vector<int64_t>& numbers, at::Device device) {
-  const Tensor host = at::tensor(numbers, at::kLong);
-  return device.is_cpu() ? host : host.pin_memory().to(device, /*non_blocking=*/true);
+// Copies a tensor to the device without waiting for the device.
+Tensor upload(const Tensor& tensor, at::Device device) {
+  if (tensor.device() == device) return tensor;
+  return tensor.pin_memory().to(device, /*non_blocking=*/true);
 }
 
 }  // namespace
@@ -72,14 +73,13 @@ BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const 
                                          Stream::training_noise,
                                          device_.is_cpu() ? 0 : static_cast<uint64_t>(first)),
                              drawn.positions);
-  const Tensor index = upload(sorted, data_.images.device());
-  Tensor chosen = data_.images.index_select(0, index);
-  if (chosen.device() != device_) chosen = chosen.pin_memory().to(device_, /*non_blocking=*/true);
+  const Tensor index = upload(at::tensor(sorted, at::kLong), data_.images.device());
+  const Tensor chosen = upload(data_.images.index_select(0, index), device_);
   drawn.x0 = chosen.scalar_type() == at::kByte ? from_uint8(chosen) : chosen.to(at::kFloat);
   const Tensor mirrored = drawn.rng.uniform({count, 1, 1, 1}).to(device_) < 0.5;
   if (options_.flip) drawn.x0 = at::where(mirrored, drawn.x0.flip({3}), drawn.x0);
   if (data_.label_dim > 0) {
-    const Tensor labels = data_.labels.index_select(0, index).to(device_);
+    const Tensor labels = upload(data_.labels.index_select(0, index), device_);
     drawn.labels = labels.dim() == 1 ? at::one_hot(labels, data_.label_dim).to(at::kFloat) : labels;
   }
   return drawn;
@@ -94,7 +94,7 @@ Operator BatchSource::draw_operator(
   return draws_[task](drawn.x0.slice(0, begin, end), rng);
 }
 
-std::vector<PosedGroup> BatchSource::pose(Drawn& drawn, int64_t first) const {
+std::vector<ProblemGroup> BatchSource::make_problems(Drawn& drawn, int64_t first) const {
   if (!options_.input.conditional()) {
     Problem nothing;
     nothing.labels = drawn.labels;
@@ -104,7 +104,7 @@ std::vector<PosedGroup> BatchSource::pose(Drawn& drawn, int64_t first) const {
   const Tensor sigma_y = range.low == range.high
                              ? scalar(range.low)
                              : draw_in(range, drawn.x0, drawn.rng).to(drawn.x0.options());
-  std::vector<PosedGroup> groups;
+  std::vector<ProblemGroup> groups;
   int64_t begin = 0;
   for (size_t task = 0; task < draws_.size(); ++task) {
     const int64_t end = begin + drawn.counts[task];
@@ -120,10 +120,10 @@ std::vector<PosedGroup> BatchSource::pose(Drawn& drawn, int64_t first) const {
   return groups;
 }
 
-std::vector<PosedGroup> BatchSource::pose(int64_t first, int64_t count) const {
+std::vector<ProblemGroup> BatchSource::make_problems(int64_t first, int64_t count) const {
   const c10::NoGradGuard no_grad;
   Drawn drawn = draw_images(first, count);
-  return pose(drawn, first);
+  return make_problems(drawn, first);
 }
 
 TrainingBatch BatchSource::finish(Drawn& drawn,
@@ -134,7 +134,7 @@ TrainingBatch BatchSource::finish(Drawn& drawn,
   const NetworkInput& input = options_.input;
   TrainingBatch batch;
   int64_t begin = 0;
-  for (const auto& [problem, x0] : pose(drawn, first)) {
+  for (const auto& [problem, x0] : make_problems(drawn, first)) {
     const int64_t end = begin + x0.size(0);
     const Tensor sigma = all_sigma.slice(0, begin, end), n = all_n.slice(0, begin, end);
     const Tensor x_t =

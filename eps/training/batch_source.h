@@ -23,14 +23,14 @@ struct BatchOptions {
   uint64_t seed = 0;
 };
 
-// A `PosedGroup` holds those images of a batch that share a task, and the problem they pose: one
-// operator with a map for each of them. For a prior the problem has none.
-struct PosedGroup {
+// A `ProblemGroup` holds the images of a batch that share a task, with their measurements and one
+// operator that has a map for each image. For a prior there is no operator.
+struct ProblemGroup {
   Problem problem;
   Tensor x0;
 };
 
-// A `TrainingGroup` is a posed group with the queries that a network learns to answer.
+// A `TrainingGroup` is a `ProblemGroup` with the queries that a network learns to answer.
 struct TrainingGroup {
   Problem problem;
   Tensor x0;
@@ -55,7 +55,7 @@ class BatchSource {
   TrainingBatch draw(int64_t first, int64_t count) const;
   TrainingBatch draw_in_band(int64_t first, int64_t count, const Range& sigma) const;
   // Returns the same images as problems without noise levels, for previews.
-  std::vector<PosedGroup> pose(int64_t first, int64_t count) const;
+  std::vector<ProblemGroup> make_problems(int64_t first, int64_t count) const;
 
   // Returns the largest noise level: that of the bridge's end, or infinity for other inputs.
   double sigma_max() const;
@@ -68,7 +68,7 @@ class BatchSource {
   Drawn draw_images(int64_t first, int64_t count) const;
   Operator draw_operator(
       const Drawn& drawn, size_t task, int64_t begin, int64_t end, int64_t first) const;
-  std::vector<PosedGroup> pose(Drawn& drawn, int64_t first) const;
+  std::vector<ProblemGroup> make_problems(Drawn& drawn, int64_t first) const;
   TrainingBatch finish(Drawn& drawn, int64_t first, const std::function<Tensor(Rng&)>& sigma) const;
 
   const Dataset& data_;

@@ -1,6 +1,9 @@
 // The configuration of a training run: JSON, checks, and the options that follow.
 #include "eps/training/config.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "eps/base/json_fields.h"
@@ -18,9 +21,13 @@ const std::vector<std::string> kAllTasks = {"random_inpainting",
 void check_one_of(const char* field, const std::string& value, std::vector<std::string> known) {
   for (const auto& name : known)
     if (name == value) return;
-  std::string list;
-  for (const auto& name : known) list += (list.empty() ? "" : ", ") + name;
-  fail("training: ", field, " must be one of ", list, "; got \"", value, "\"");
+  fail("training: ",
+       field,
+       " must be one of ",
+       fmt::format("{}", fmt::join(known, ", ")),
+       "; got \"",
+       value,
+       "\"");
 }
 
 void check_at_least(const char* field, double value, double least) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "eps/model/checkpoint.h"
+#include "eps/model/preconditioned_query.h"
 #include "eps/training/batch_source.h"
 
 namespace eps::training {

@@ -2,6 +2,7 @@
 #include "eps/diffusion/sampler.h"
 #include "eps/io/npy.h"
 #include "eps/model/checkpoint.h"
+#include "eps/model/preconditioned_query.h"
 #include "tests/program.h"
 #include "tests/small_networks.h"
 

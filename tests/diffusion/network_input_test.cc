@@ -24,7 +24,7 @@ TEST(NetworkInput, HasANameThatGivesItBack) {
 
 TEST(NetworkInput, RefusesNamesThatAreNone) {
   const std::string wanted =
-      "; wanted prior, palette, pivot, pivot_sigma, eps, eps_precision, indi or i2sb, or state, "
+      "; wanted prior, palette, eps, eps_precision, pivot, pivot_sigma, indi or i2sb, or state, "
       "pivot, indi or i2sb followed by +y, +deviation, +precision or +skip";
   EXPECT_EQ(error_of([] { parse_input("pallete"); }),
             "unknown input \"pallete\" (did you mean \"palette\"?)" + wanted);

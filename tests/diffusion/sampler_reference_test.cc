@@ -3,6 +3,7 @@
 
 #include "eps/diffusion/sampler.h"
 #include "eps/model/checkpoint.h"
+#include "eps/model/preconditioned_query.h"
 #include "tests/shared.h"
 
 namespace eps {

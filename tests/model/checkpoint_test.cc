@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eps/model/preconditioned_query.h"
 #include "tests/files.h"
 #include "tests/shared.h"
 #include "tests/small_networks.h"

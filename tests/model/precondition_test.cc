@@ -1,10 +1,9 @@
 // Preconditioning: the coefficients of Karras et al. 2022, Table 1, and how denoise() uses them.
-#include "eps/model/precondition.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "eps/model/preconditioned_query.h"
 #include "tests/files.h"
 #include "tests/small_networks.h"
 

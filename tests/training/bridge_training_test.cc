@@ -19,7 +19,7 @@ TrainingConfig bridging(const std::string& input, const std::vector<std::string>
   return config;
 }
 
-// Without measurement noise the same images posed again have the same x1.
+// Without measurement noise the same images group again have the same x1.
 TEST(BridgeTraining, BatchesLieOnTheBridge) {
   const Dataset data = synthetic(16);
   const int64_t n = 400;
@@ -31,15 +31,15 @@ TEST(BridgeTraining, BatchesLieOnTheBridge) {
     config.sigma_y = "0";
     const BatchSource source(data, batch_options(config), at::kCPU);
     const TrainingBatch batch = source.draw(0, n);
-    const std::vector<PosedGroup> posed = source.pose(0, n);
-    ASSERT_EQ(posed.size(), 2u);
+    const std::vector<ProblemGroup> groups = source.make_problems(0, n);
+    ASSERT_EQ(groups.size(), 2u);
     ASSERT_EQ(batch.groups.size(), 2u);
     std::vector<Tensor> sigmas, residuals;
-    for (size_t g = 0; g < posed.size(); ++g) {
+    for (size_t g = 0; g < groups.size(); ++g) {
       const auto& [problem, x0, query] = batch.groups[g];
-      ASSERT_TRUE(identical(posed[g].x0, x0));
+      ASSERT_TRUE(identical(groups[g].x0, x0));
       EXPECT_FALSE(query.A || query.side.defined());
-      const Tensor x1 = posed[g].problem.A->format().picture(posed[g].problem.y);
+      const Tensor x1 = groups[g].problem.A->format().picture(groups[g].problem.y);
       const Tensor w = bridge.weight(query.sigma);
       sigmas.push_back(query.sigma);
       residuals.push_back(query.x - (1 - w) * x0 - w * x1);
@@ -117,14 +117,14 @@ TEST(BridgeTraining, PreviewsCrossTheBridge) {
       const int64_t padding = (grid.size(1) - 5 * kSide) / 6;
       return grid.narrow(1, padding + i * (kSide + padding), kSide).narrow(2, padding, kSide);
     };
-    const PosedGroup posed = source.pose(0, 2)[0];
-    const Tensor x1 = posed.problem.A->format().picture(posed.problem.y);
+    const ProblemGroup group = source.make_problems(0, 2)[0];
+    const Tensor x1 = group.problem.A->format().picture(group.problem.y);
     const Tensor answer = denoise(model.network,
                                   model.preconditioning,
                                   x1,
                                   scalar(bridge_of(input).sigma_max()),
-                                  {.labels = posed.problem.labels});
-    EXPECT_TRUE(row(0).equal(to_uint8(posed.x0)[0]));
+                                  {.labels = group.problem.labels});
+    EXPECT_TRUE(row(0).equal(to_uint8(group.x0)[0]));
     EXPECT_TRUE(row(1).equal(to_uint8(x1)[0]));
     EXPECT_TRUE(row(2).equal(to_uint8(answer)[0]));
     EXPECT_FALSE(row(3).equal(row(2)));
