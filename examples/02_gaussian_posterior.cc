@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "eps/diffusion/sampler.h"
+#include "eps/math/spectrum.h"
 #include "eps/operators/task.h"
 #include "eps/priors/stationary.h"
 
@@ -20,7 +21,7 @@ int main() {
   const Tensor samples = sample(mean, edm(), {16, 3, 64, 64}, options, streams);
 
   const Stationary::Posterior exact = prior.posterior(problem);
-  const double spread = exact.spectrum.expand({1, 1, 64, 33}).mean().sqrt().item<double>();
+  const double spread = spectral_mean(exact.spectrum, 64).sqrt().item<double>();
   const Tensor error = samples.mean(0, true) - exact.mean;
   std::printf("posterior spread, rms over frequencies: %.4f\n", spread);
   std::printf("spread of 16 samples:                   %.4f\n",

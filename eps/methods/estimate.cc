@@ -1,23 +1,15 @@
 // A sampler turns an estimate of E[x0 | x_t, y] into a method.
 #include "eps/methods/estimate.h"
 
+#include "eps/base/registered.h"
+
 namespace eps {
-
-namespace {
-
-std::vector<std::string> schedule_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, schedule] : schedules()) names.push_back(name);
-  return names;
-}
-
-}  // namespace
 
 std::vector<Field> sampler_fields(int64_t steps, const std::string& solver) {
   return joined(
       level_fields(steps),
       {Field::choice("solver", solver, solvers(), "solver of the probability flow or its SDE"),
-       Field::choice("schedule", "edm", schedule_names(), "interpolant of the solver's steps"),
+       Field::choice("schedule", "edm", names_of(schedules()), "interpolant of the solver's steps"),
        Field::real("eta", "0", {0, 1}, "fresh noise of the ddim solvers"),
        Field::real("churn", "0", at_least(0), "EDM's S_churn, for solver=edm_churn")});
 }

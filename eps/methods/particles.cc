@@ -61,9 +61,7 @@ Evidence evidence(const LinearOperator& A,
       images, [&](const Tensor& one) { return A.ridge(one, lambda); }, r);
   const Tensor explained = per_particle(
       images, [&](const Tensor& one) { return A.apply(one); }, solved);
-  const Tensor pull = per_particle(
-      images, [&](const Tensor& one) { return one / per_sample(spread, one); }, solved);
-  return {-0.5 * particle_dot(r, r - explained, images) / per_column(noise), pull};
+  return {-0.5 * particle_dot(r, r - explained, images) / per_column(noise), solved / spread};
 }
 
 Tensor log_likelihood(const Tensor& r, int64_t images, const Tensor& noise) {

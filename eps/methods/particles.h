@@ -34,7 +34,7 @@ Tensor initial_particles(int64_t particles, const Tensor& noise, Rng& rng);
 Tensor particle_dot(const Tensor& a, const Tensor& b, int64_t images);
 
 // An `Evidence` belongs to residuals r of M particles under the law N(0, noise I + spread AA'),
-// where noise and spread are variances, one or one per image.
+// where noise is a variance, one or one per image, and spread one for all images.
 struct Evidence {
   Tensor log_density;  // of r, (M, N), without the constant that an image's particles share
   Tensor pull;         // A'(noise I + spread AA')^{-1} r, (M N, C, H, W)

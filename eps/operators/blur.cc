@@ -22,6 +22,17 @@ Tensor power(const Tensor& h) { return at::real(h).square() + at::imag(h).square
 
 CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
     : kernel_(kernel.to(at::kDouble)), height_(height), width_(width) {
+  check(kernel.dim() == 3, "blur: a kernel is N x kh x kw, got ", to_string(kernel.sizes()));
+  check(kernel.size(1) <= height && kernel.size(2) <= width,
+        "blur: a kernel of ",
+        kernel.size(1),
+        " x ",
+        kernel.size(2),
+        " does not fit an image of ",
+        height,
+        " x ",
+        width,
+        " pixels");
   const Tensor h = at::fft_rfft2(on_canvas(kernel_, height, width));
   // Zeros of h come out of the FFT as rounding errors. They must be exact zeros: they are outside
   // the range of A, and their inverse at lambda = 0 is 0, not 1e16.
@@ -72,17 +83,6 @@ Tensor CircularBlur::diagonal(const Tensor& like, const EigenvalueMap& f) const 
 }
 
 Operator circular_blur(const Tensor& kernel, int64_t height, int64_t width) {
-  check(kernel.dim() == 3, "blur: a kernel is N x kh x kw, got ", to_string(kernel.sizes()));
-  check(kernel.size(1) <= height && kernel.size(2) <= width,
-        "blur: a kernel of ",
-        kernel.size(1),
-        " x ",
-        kernel.size(2),
-        " does not fit an image of ",
-        height,
-        " x ",
-        width,
-        " pixels");
   return std::make_shared<CircularBlur>(kernel, height, width);
 }
 

@@ -33,7 +33,7 @@ class BlurPool final : public LinearOperator, public Spectral {
 
   // f(A'A) = f(0) I + A' q(AA') A with q(g) = (f(g) - f(0)) / g.
   const Spectral* spectral() const override { return this; }
-  Basis basis() const override { return Basis::blur_pool; }
+  Basis basis() const override { return Basis::other; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Tensor g = gram_.to(x.options());
     const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));
@@ -45,16 +45,16 @@ class BlurPool final : public LinearOperator, public Spectral {
   // suffices.
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     const int64_t height = blur_.height(), width = blur_.width();
-    const int64_t s_h = height / gram_.size(2), s_w = s_h;
+    const int64_t s = height / gram_.size(2);
     const Tensor impulse = unit_impulse(height, width, like.options());
     std::vector<Tensor> values;
-    for (int64_t i = 0; i < s_h; ++i)
-      for (int64_t j = 0; j < s_w; ++j) {
+    for (int64_t i = 0; i < s; ++i)
+      for (int64_t j = 0; j < s; ++j) {
         const Tensor answer = filter(at::roll(impulse, {i, j}, {2, 3}), f);
         values.push_back(answer.slice(2, i, i + 1).slice(3, j, j + 1));
       }
     const Tensor block = at::cat(values, 3);  // (N or 1, 1, 1, s * s)
-    return block.reshape({block.size(0), 1, s_h, s_w}).repeat({1, 1, height / s_h, width / s_w});
+    return block.reshape({block.size(0), 1, s, s}).repeat({1, 1, height / s, width / s});
   }
 
   Tensor picture(const Tensor& y) const override { return pool_->format().picture(y); }
@@ -102,7 +102,6 @@ Operator blur_pool(const Tensor& kernel, int64_t height, int64_t width, int64_t 
         " x ",
         width,
         " pixels");
-  circular_blur(kernel, height, width);  // checks the kernel
   return std::make_shared<BlurPool>(kernel, height, width, factor);
 }
 

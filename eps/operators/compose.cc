@@ -31,9 +31,9 @@ class Composition final : public LinearOperator {
 
 class Stack final : public LinearOperator {
  public:
-  Stack(std::vector<Operator> parts, const Shape& image) : parts_(std::move(parts)) {
+  Stack(std::vector<Operator> parts, const Tensor& like) : parts_(std::move(parts)) {
     for (const Operator& part : parts_)
-      shapes_.push_back(part->apply(at::zeros(image, at::kDouble)).sizes().vec());
+      shapes_.push_back(part->apply(at::zeros_like(like, at::kDouble)).sizes().vec());
   }
 
   Tensor apply(const Tensor& x) const override {
@@ -107,9 +107,9 @@ Operator compose(Operator first, Operator second) {
   return std::make_shared<Composition>(std::move(first), std::move(second));
 }
 
-Operator stack(const std::vector<Operator>& parts, const Shape& image) {
+Operator stack(const std::vector<Operator>& parts, const Tensor& like) {
   check(!parts.empty(), "stack: at least one operator is wanted");
-  return std::make_shared<Stack>(parts, image);
+  return std::make_shared<Stack>(parts, like);
 }
 
 }  // namespace eps

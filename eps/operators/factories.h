@@ -44,7 +44,7 @@ Operator compose(Operator first, Operator second);
 
 // Returns all measurements of one image of the shape (N, C, H, W), flattened and concatenated: y is
 // (N, M).
-Operator stack(const std::vector<Operator>& parts, const Shape& image);
+Operator stack(const std::vector<Operator>& parts, const Tensor& like);
 
 // These functions return kernels, each (kh, kw) in float64 with sum 1.
 Tensor gaussian_kernel(double std, int64_t size);

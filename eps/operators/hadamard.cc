@@ -41,7 +41,7 @@ class SubsampledHadamard final : public LinearOperator, public Spectral {
     return from_basis(measured(r) / (1 + per_sample(lambda, r)));
   }
   const Spectral* spectral() const override { return this; }
-  Basis basis() const override { return Basis::hadamard; }
+  Basis basis() const override { return Basis::other; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return from_basis(to_basis(x) * f(mask_.to(x.options())));
   }

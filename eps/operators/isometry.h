@@ -19,7 +19,7 @@ class Isometry : public LinearOperator, public Spectral {
 
   // f(A'A) x = f(g) P x + f(0) (x - P x) with the projection P = A'A / g.
   const Spectral* spectral() const override { return this; }
-  Basis basis() const override { return Basis::isometry; }
+  Basis basis() const override { return Basis::other; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Tensor projected = adjoint(apply(x)) / gram_;
     return at_gram(f, x) * projected + at_zero(f, x) * (x - projected);

@@ -44,7 +44,7 @@ class DenseMatrix final : public LinearOperator, public Spectral {
 
   // V f(s^2) V' x + f(0) (x - V V' x)
   const Spectral* spectral() const override { return this; }
-  Basis basis() const override { return Basis::singular; }
+  Basis basis() const override { return Basis::other; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Shape layout{s_.size(0), s_.size(1), 1, 1};
     const Tensor at_zero = f(at::zeros({1, 1, 1, 1}, x.options()));

@@ -15,9 +15,9 @@ namespace eps {
 using EigenvalueMap = std::function<Tensor(const Tensor& eigenvalue)>;
 
 // A `Basis` names the basis in which A'A is diagonal, and so the layout of the eigenvalues in a
-// `Spectral`: `pixel` has the layout of the image, `fourier` that of the image's rfft2, and each
-// other basis one of its own.
-enum class Basis { pixel, fourier, hadamard, isometry, blur_pool, singular };
+// `Spectral`: `pixel` has the layout of the image, `fourier` that of the image's rfft2, and any
+// `other` basis one of its own.
+enum class Basis { pixel, fourier, other };
 
 // A `Spectral` computes functions of A'A for an operator whose A'A is diagonal in a fast basis.
 class Spectral {

@@ -1,6 +1,8 @@
 // The registry of operators, and the grammar of operator specs.
 #include "eps/operators/registry.h"
 
+#include <algorithm>
+
 #include "eps/base/registered.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/task.h"
@@ -27,6 +29,14 @@ std::vector<std::string> split(const std::string& text, const std::string& separ
 
 const std::string kThen = " | ";
 const std::string kAnd = " + ";
+
+// Returns the operators of "a | b + c", one after the other.
+std::vector<Spec> parts_of(const std::string& text) {
+  std::vector<Spec> parts;
+  for (const auto& chain : split(text, kAnd))
+    for (const auto& link : split(chain, kThen)) parts.push_back(Spec::parse(link));
+  return parts;
+}
 
 const OperatorEntry& find_operator(const Spec& spec) {
   const auto found = operators().find(spec.name());
@@ -77,7 +87,7 @@ Draw parse_operator(const std::string& spec) {
   return [parts](const Tensor& like, Rng& rng) {
     std::vector<Operator> drawn;
     for (const auto& part : parts) drawn.push_back(part(like, rng));
-    return stack(drawn, like.sizes().vec());
+    return stack(drawn, like);
   };
 }
 
@@ -85,13 +95,10 @@ Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng) {
   return parse_operator(spec)(like, rng);
 }
 
-bool is_composed(const std::string& spec) {
-  return spec.find(kThen) != std::string::npos || spec.find(kAnd) != std::string::npos;
-}
+bool is_composed(const std::string& spec) { return parts_of(spec).size() > 1; }
 
 bool names_operator(const std::string& spec) {
-  const std::string first = split(split(spec, kAnd)[0], kThen)[0];
-  return operators().contains(Spec::parse(first).name());
+  return operators().contains(parts_of(spec).front().name());
 }
 
 Shape image_shape_of(const std::string& text, const Shape& y) {
@@ -115,13 +122,18 @@ int64_t measurement_dims_of(const std::string& text) {
 }
 
 bool is_random(const std::string& text) {
-  for (const auto& chain : split(text, kAnd))
-    for (const auto& link : split(chain, kThen)) {
-      const Spec parsed = Spec::parse(link);
-      const OperatorEntry& entry = find_operator(parsed);
-      if (entry.is_random && entry.is_random(parsed.resolve(entry.fields))) return true;
-    }
-  return false;
+  const std::vector<Spec> parts = parts_of(text);
+  return std::any_of(parts.begin(), parts.end(), [](const Spec& part) {
+    const OperatorEntry& entry = find_operator(part);
+    return entry.is_random && entry.is_random(part.resolve(entry.fields));
+  });
+}
+
+std::vector<std::string> files_of(const std::string& text) {
+  std::vector<std::string> files;
+  for (const Spec& part : parts_of(text))
+    if (part.has("file")) files.push_back(part.text("file"));
+  return files;
 }
 
 std::function<bool(const Spec& spec)> random_ranges(std::vector<std::string> keys) {

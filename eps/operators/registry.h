@@ -42,9 +42,11 @@ bool names_operator(const std::string& spec);  // begins with the name of a regi
 // Returns whether two seeds may draw two operators from the spec: such a spec does not determine
 // which operator made a measurement.
 bool is_random(const std::string& spec);
+std::vector<std::string> files_of(const std::string& spec);  // that the spec names
 
 // Draws a number in the range for each image, (N, 1, 1, 1), for authors of operators. Parameters
-// are drawn on the CPU in float64, and moved to the device of `like` once they are complete.
+// are drawn in float64 where the generator computes (eps/base/random.h), and moved to the device of
+// `like` once they are complete.
 Tensor draw_in(const Range& range, const Tensor& like, Rng& rng);
 // Returns `is_random` of an operator that draws only the values that are ranges, for authors of
 // operators.

@@ -21,7 +21,7 @@ class Ghost final : public LinearOperator, public Spectral {
   }
 
   const Spectral* spectral() const override { return this; }
-  Basis basis() const override { return Basis::singular; }
+  Basis basis() const override { return Basis::other; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return combine(x, f(at::ones({1, 1, 1, 1}, x.options())), f(gain_.to(x.options()).square()));
   }

@@ -1,145 +1,16 @@
-// The operator contract over every registered operator, and what each kind of operator is known to
-// do.
+// The known behaviour of each kind of operator.
 #include <gtest/gtest.h>
 
 #include <numbers>
 
 #include "eps/io/array.h"
-#include "eps/math/conjugate_gradients.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/task.h"
 #include "eps/priors/dense.h"
-#include "eps/verify/contract.h"
 #include "tests/files.h"
 
 namespace eps {
 namespace {
-
-const std::vector<Shape> kImages = {{1, 1, 8, 8}, {2, 3, 8, 16}, {3, 1, 16, 8}};
-
-// A spec for every registered operator, those that need a file included, and some combinations.
-std::vector<std::string> contract_specs(const Folder& folder, const Shape& image) {
-  Rng rng(11);
-  const int64_t height = image[2], width = image[3];
-  write_array(folder.file("mask.npy"), (rng.uniform({height, width}) < 0.5).to(at::kDouble));
-  write_array(folder.file("kernel.npy"), rng.uniform({4, 5}) / 10);
-  std::vector<std::string> specs;
-  for (const auto& [name, entry] : operators()) {
-    if (!entry.example.empty())
-      specs.push_back(entry.example);
-    else
-      specs.push_back(name +
-                      ":file=" + folder.file(name == "blur_kernel" ? "kernel.npy" : "mask.npy"));
-  }
-  specs.push_back("blur_motion:length=3..7,step=2,angle=0..180");
-  specs.push_back("inpaint_box:height=25%..50%,width=25%..50%,position=random,margin=6.25%");
-  specs.push_back("blur_gaussian:std=0.5..1,size=5 | super_resolution:factor=2");
-  specs.push_back("blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5");
-  specs.push_back("super_resolution:factor=4 + grey + inpaint_random:missing=0.9");
-  return specs;
-}
-
-class Contract : public testing::TestWithParam<Shape> {
- protected:
-  // Calls check_one(operator) for every spec, drawn for images of this shape.
-  template <class CheckOne>
-  void for_every_operator(const CheckOne& check_one) {
-    const Folder folder;
-    for (const auto& spec : contract_specs(folder, GetParam())) {
-      SCOPED_TRACE(spec);
-      Rng rng(5, GetParam()[0]);
-      check_one(make_operator(spec, at::empty(GetParam(), at::kDouble), rng), rng);
-    }
-  }
-};
-
-TEST_P(Contract, AdjointIsTheTranspose) {
-  for_every_operator(
-      [&](const Operator& A, Rng& rng) { EXPECT_LT(adjoint_error(*A, GetParam(), rng), 1e-10); });
-}
-
-TEST_P(Contract, RidgeSolvesTheNormalEquations) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
-    for (const double lambda : {1e-6, 1e-2, 1e2})
-      EXPECT_LT(ridge_residual(*A, GetParam(), lambda, rng), 1e-9) << "lambda " << lambda;
-  });
-}
-
-TEST_P(Contract, RidgeEqualsConjugateGradients) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
-    for (const double lambda : {1e-6, 1e-2, 1e2})
-      EXPECT_LT(ridge_against_cg(*A, GetParam(), lambda, rng), 1e-6) << "lambda " << lambda;
-  });
-}
-
-TEST_P(Contract, FilterIsAFunctionOfTheNormalOperator) {
-  for_every_operator(
-      [&](const Operator& A, Rng& rng) { EXPECT_LT(filter_error(*A, GetParam(), rng), 1e-10); });
-}
-
-TEST_P(Contract, PivotSolvesEquation12) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
-    for (const double sigma : {0.002, 1.0, 80.0})
-      EXPECT_LT(pivot_residual(A, GetParam(), sigma, rng), 1e-8) << "sigma " << sigma;
-  });
-}
-
-TEST_P(Contract, Float32PivotIsClose) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
-    for (const double sigma : {0.002, 1.0, 80.0})
-      EXPECT_LT(float32_pivot_error(A, GetParam(), sigma, rng), 2e-3) << "sigma " << sigma;
-  });
-}
-
-TEST_P(Contract, PseudoInverseIsOneOnTheRange) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
-    const Tensor y = A->apply(rng.normal(GetParam()));
-    const Tensor again = A->apply(A->ridge(y, scalar(0)));
-    EXPECT_LT(((again - y).norm() / y.norm()).item<double>(), 1e-7);
-  });
-}
-
-// Image n of a batch gets what it would get alone: same draw, same pivot.
-TEST_P(Contract, BatchEqualsLoop) {
-  const Folder folder;
-  const Shape image = GetParam();
-  for (const auto& spec : contract_specs(folder, image)) {
-    SCOPED_TRACE(spec);
-    Rng rng(5, image[0]);
-    const Operator A = make_operator(spec, at::empty(image, at::kDouble), rng);
-    const Problem problem = observe(A, rng.normal(image), scalar(0.05), rng);
-    const Tensor x_t = rng.normal(image);
-    const Tensor together = pivot(problem, x_t, edm().at(scalar(2)));
-    for (int64_t n = 0; n < image[0]; ++n) {
-      Rng own(5, std::vector<uint64_t>{static_cast<uint64_t>(n)});
-      const Operator alone =
-          make_operator(spec, at::empty({1, image[1], image[2], image[3]}, at::kDouble), own);
-      const Problem single{alone, problem.y.slice(0, n, n + 1), problem.sigma_y};
-      const Tensor mu = pivot(single, x_t.slice(0, n, n + 1), edm().at(scalar(2)));
-      EXPECT_LT((mu - together.slice(0, n, n + 1)).abs().max().item<double>(), 1e-8);
-    }
-  }
-}
-
-// lambda and sigma_y may differ from image to image.
-TEST_P(Contract, PerSampleLambdaActsPerSample) {
-  const int64_t n = GetParam()[0];
-  for_every_operator([&](const Operator& A, Rng& rng) {
-    const Tensor r = A->apply(rng.normal(GetParam()));
-    const Tensor lambda = (at::arange(n, at::kDouble) + 1).reshape({n, 1, 1, 1}) * 0.1;
-    const Tensor together = A->ridge(r, lambda);
-    for (int64_t i = 0; i < n; ++i) {
-      const Tensor one = A->ridge(r, scalar(0.1 * static_cast<double>(i + 1)));
-      EXPECT_LT((one[i] - together[i]).abs().max().item<double>(), 1e-8);
-    }
-  });
-}
-
-INSTANTIATE_TEST_SUITE_P(Images, Contract, testing::ValuesIn(kImages), [](const auto& info) {
-  std::string name = to_string(info.param);
-  std::replace(name.begin(), name.end(), ' ', '_');
-  return name;
-});
 
 Tensor ramp(const Shape& shape) {
   return at::arange(c10::multiply_integers(shape), at::kDouble).reshape(shape);
@@ -201,7 +72,6 @@ TEST(Pooling, AveragesBlocks) {
   EXPECT_TRUE(average_pool(2)->ridge(y, scalar(0)).equal(average_pool(2)->format().picture(y)));
 }
 
-// A true convolution with the origin at index size/2, by the sum that defines it.
 // One pixel is left, and its picture shares memory: x = z + (y - mean(z)) / (1 + s^2 lambda).
 TEST(Pooling, OfTheWholeImageHasAProximalStep) {
   Rng rng(3);
@@ -214,6 +84,7 @@ TEST(Pooling, OfTheWholeImageHasAProximalStep) {
   }
 }
 
+// A true convolution with the origin at index size/2, by the sum that defines it.
 TEST(Blur, IsTheCircularConvolutionWithItsOriginAtHalfTheSize) {
   for (const Shape& size : {Shape{3, 3}, Shape{4, 5}, Shape{2, 1}}) {
     const Tensor kernel = Rng(2).uniform({1, size[0], size[1]});
@@ -328,54 +199,6 @@ TEST(Stack, ConcatenatesMeasurements) {
   const Operator both = make_operator("super_resolution:factor=4 + grey", x, rng);
   EXPECT_TRUE(both->apply(x).equal(at::cat(
       {at::avg_pool2d(x, 4).flatten(1), make_operator("grey", x, rng)->apply(x).flatten(1)}, 1)));
-}
-
-TEST(ConjugateGradients, StopsPerSampleAndSaysHowFarItIs) {
-  const Tensor diagonal = at::tensor({1.0, 2.0, 3.0, 1e8}, at::kDouble);
-  const auto apply = [&](const Tensor& u) { return u * diagonal; };
-  const Tensor b = Rng(1).normal({3, 4});
-  const Tensor together = conjugate_gradients(apply, b);
-  EXPECT_TRUE(together.allclose(b / diagonal));
-  for (int64_t n = 0; n < 3; ++n)
-    EXPECT_TRUE(
-        conjugate_gradients(apply, b.slice(0, n, n + 1)).equal(together.slice(0, n, n + 1)));
-  try {
-    conjugate_gradients(apply, b, {.tolerance = 1e-10, .max_iterations = 2});
-    FAIL() << "two iterations cannot be enough";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("after 2 iterations, wanted 1e-10"), std::string::npos)
-        << error.what();
-  }
-}
-
-// One system is zero, one is solved in a step: neither disturbs the third, nor becomes NaN.
-TEST(ConjugateGradients, FinishedSystemsStayFinite) {
-  const Tensor diagonal = at::tensor({1.0, 2.0, 3.0, 50.0}, at::kDouble);
-  const Tensor b = at::stack({at::zeros({4}, at::kDouble),
-                              diagonal * at::tensor({0.0, 1.0, 0.0, 0.0}, at::kDouble),
-                              Rng(1).normal({4})});
-  EXPECT_TRUE(
-      conjugate_gradients([&](const Tensor& u) { return u * diagonal; }, b).allclose(b / diagonal));
-}
-
-// A residual that is no number is a failure, at once and by name, not an answer.
-TEST(ConjugateGradients, RefusesToAnswerNaN) {
-  const Tensor b = at::stack({Rng(1).normal({4}), at::full({4}, NAN, at::kDouble)});
-  for (const Tensor& system : {b, b.slice(0, 1, 2)}) {
-    try {
-      conjugate_gradients([](const Tensor& u) { return 2 * u; }, system);
-      ADD_FAILURE() << "NaN was taken for an answer";
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("|r|/|b| = nan"), std::string::npos) << error.what();
-    }
-  }
-}
-
-TEST(ConjugateGradients, AnswersZeroToZero) {
-  EXPECT_TRUE(conjugate_gradients([](const Tensor& u) { return u; }, at::zeros({2, 3}, at::kDouble))
-                  .eq(0)
-                  .all()
-                  .item<bool>());
 }
 
 TEST(Observe, AddsNoiseOnlyWhereSomethingIsMeasured) {
