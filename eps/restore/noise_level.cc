@@ -2,6 +2,7 @@
 #include "eps/restore/noise_level.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "eps/restore/training_range.h"
 
@@ -54,6 +55,35 @@ Range noise_search_range(const Checkpoint& network, const std::string& name, dou
   check(trained.high > 0, name, ": was trained without noise; state the noise instead");
   const double least = std::max(trained.low / noise_factor, 1e-3);
   return {least, std::max(least, std::min(trained.high / noise_factor, 1.0))};
+}
+
+double likely_noise_level(const MethodChoice& choice,
+                          const Denoiser& denoiser,
+                          Problem problem,
+                          const Range& range,
+                          const RestorationOptions& options) {
+  constexpr double kSteep = -2, kFlat = -0.3;  // slopes: of fixed samples, and the flattest used
+  check(range.low > 0 && range.high >= range.low,
+        "noise level: a range above 0 is wanted, got ",
+        range.low,
+        "..",
+        range.high);
+  const double least = std::log(range.low), most = std::log(range.high);
+  double place = std::clamp(std::log(problem.sigma_y.item<double>()), least, most);
+  double slope = kSteep, before = 0, misfit_before = 0;
+  for (int round = 0; round < kNoiseRounds; ++round) {
+    problem.sigma_y = scalar(std::exp(place));
+    // Samples that are all clipped can fit without any residual.
+    const double chi2 = std::max(restore(choice, denoiser, problem, options).chi2, 1e-9);
+    const double misfit = std::log(chi2);
+    if (round > 0 && place != before)
+      slope = std::clamp((misfit - misfit_before) / (place - before), kSteep, kFlat);
+    before = place;
+    misfit_before = misfit;
+    place = std::clamp(place - misfit / slope, least, most);
+    if (std::abs(place - before) < 0.01) break;
+  }
+  return std::exp(place);
 }
 
 // Few samples suffice, as each has many measurements; too few steps would lose some of the noise.

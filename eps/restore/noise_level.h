@@ -18,6 +18,18 @@ double robust_noise_level(const Tensor& y, const Tensor& measured = {});
 // `name` is the network's.
 Range noise_search_range(const Checkpoint& network, const std::string& name, double noise_factor);
 
+// Returns the sigma_y in the range under which y is most likely, by EM from problem.sigma_y. The
+// step of EM sigma_y^2 <- E[|y - A x0|^2 | y, sigma_y] / M is sigma_y^2 times the mean chi2 of
+// posterior samples, so that its fixed point is where they have chi2 = 1; secants of ln chi2 over
+// ln sigma_y get there in fewer rounds, at most kNoiseRounds. All rounds have the same random
+// numbers.
+inline constexpr int kNoiseRounds = 4;
+double likely_noise_level(const MethodChoice& choice,
+                          const Denoiser& denoiser,
+                          Problem problem,
+                          const Range& range,
+                          const RestorationOptions& options);
+
 // Estimates sigma_y of a measurement: likely_noise_level() in noise_search_range(), from
 // robust_noise_level() on, by kNoiseEvaluations of the network at most. `samples` of the options
 // does not count.

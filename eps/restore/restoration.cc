@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "eps/io/array.h"
 #include "eps/metrics/calibration.h"
 #include "eps/metrics/consistency.h"
 
@@ -117,7 +116,6 @@ Restoration restore(const MethodChoice& choice,
                         grey ? in_colour(problem, options.channels, options.seed) : problem,
                         options,
                         cost);
-  require_finite(samples, "restore: the samples");
   samples = (grey ? samples.mean(1, true) : samples).clamp(-1, 1);
   Restoration result = summarise(samples);
   result.chi2 = chi_square(problem, samples).mean().item<double>();
@@ -125,33 +123,6 @@ Restoration restore(const MethodChoice& choice,
   result.cost = cost;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
-}
-
-double likely_noise_level(const MethodChoice& choice,
-                          const Denoiser& denoiser,
-                          Problem problem,
-                          const Range& range,
-                          const RestorationOptions& options) {
-  constexpr double kSteep = -2, kFlat = -0.3;  // slopes: of fixed samples, and the flattest used
-  check(range.low > 0 && range.high >= range.low,
-        "noise level: a range above 0 is wanted, got ",
-        range.low,
-        "..",
-        range.high);
-  const double least = std::log(range.low), most = std::log(range.high);
-  double place = std::clamp(std::log(problem.sigma_y.item<double>()), least, most);
-  double slope = kSteep, before = 0, misfit_before = 0;
-  for (int round = 0; round < kNoiseRounds; ++round) {
-    problem.sigma_y = scalar(std::exp(place));
-    const double misfit = std::log(restore(choice, denoiser, problem, options).chi2);
-    if (round > 0 && place != before)
-      slope = std::clamp((misfit - misfit_before) / (place - before), kSteep, kFlat);
-    before = place;
-    misfit_before = misfit;
-    place = std::clamp(place - misfit / slope, least, most);
-    if (std::abs(place - before) < 0.01) break;
-  }
-  return std::exp(place);
 }
 
 double noise_factor(const Problem& problem, int64_t channels) {

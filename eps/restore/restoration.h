@@ -2,7 +2,6 @@
 // the measurement.
 #pragma once
 
-#include "eps/base/spec.h"
 #include "eps/methods/method.h"
 
 namespace eps {
@@ -40,18 +39,6 @@ Restoration restore(const MethodChoice& choice,
                     const Denoiser& denoiser,
                     const Problem& problem,
                     const RestorationOptions& options);
-
-// Returns the sigma_y in the range under which y is most likely, by EM from problem.sigma_y. The
-// step of EM sigma_y^2 <- E[|y - A x0|^2 | y, sigma_y] / M is sigma_y^2 times the mean chi2 of
-// posterior samples, so that its fixed point is where they have chi2 = 1; secants of ln chi2 over
-// ln sigma_y get there in fewer rounds, at most kNoiseRounds. All rounds have the same random
-// numbers.
-inline constexpr int kNoiseRounds = 4;
-double likely_noise_level(const MethodChoice& choice,
-                          const Denoiser& denoiser,
-                          Problem problem,
-                          const Range& range,
-                          const RestorationOptions& options);
 
 // Returns mean, deviation and interval of samples (S, C, H, W).
 Restoration summarise(const Tensor& samples);

@@ -1,5 +1,5 @@
 // The report on a restoration.
-#include "eps/restore/report.h"
+#include "eps/restore/restoration_report.h"
 
 #include <nlohmann/json.hpp>
 

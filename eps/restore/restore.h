@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "eps/restore/measurement.h"
-#include "eps/restore/report.h"
+#include "eps/restore/restoration_report.h"
 
 namespace eps {
 

@@ -7,8 +7,8 @@
 
 #include "eps/base/random.h"
 #include "eps/operators/factories.h"
-#include "eps/priors/stationary.h"
 #include "tests/files.h"
+#include "tests/restore/small_prior.h"
 #include "tests/small_checkpoints.h"
 
 namespace eps {
@@ -72,7 +72,7 @@ struct WhiteNoise {
   // The coefficients y_k ~ N(0, s_k + sigma^2), with the s_k of the half-plane counted as its own
   // and their mirror images; each has one real number in an orthonormal basis.
   Tensor variances() const {
-    const Tensor half = prior_spectrum()[0];
+    const Tensor half = small_spectrum()[0];
     const Tensor s = at::cat({half, half.slice(1, 1, kSide / 2).flip({0, 1}).roll(1, 0)}, 1);
     return s + sigma * sigma;
   }
@@ -85,11 +85,9 @@ struct WhiteNoise {
   // average over y, where chi2 is the mean of (s + sigma^2) tau^2 / (s + tau^2)^2 + s / (s +
   // tau^2).
   double slope() const { return -2 * (sigma * sigma / variances()).square().mean().item<double>(); }
-  static Tensor prior_spectrum() { return 0.04 * natural_spectrum(kSide, kSide); }
 
-  static constexpr int64_t kSide = 16;
   const double sigma;
-  const Stationary prior{at::zeros({1, kSide, kSide}, at::kDouble), prior_spectrum()};
+  const Stationary prior = small_prior();
   Problem problem = {};
 };
 
@@ -102,7 +100,7 @@ TEST(NoiseEstimate, OfAnExactPriorIsTheTrueNoise) {
     const WhiteNoise white(sigma);
     const double slope = white.slope();
     ASSERT_LT(slope, -0.3);
-    const double count = 3 * WhiteNoise::kSide * WhiteNoise::kSide * kNoiseSamples;
+    const double count = 3 * kSide * kSide * kNoiseSamples;
     const double tolerance =
         5 * white.standard_error() + 0.01 + (0.04 + 5 * std::sqrt(2 / count)) / -slope;
     EXPECT_LT(tolerance, 0.7);  // a wrong answer by a factor of two shows
@@ -136,6 +134,57 @@ TEST(NoiseEstimate, IsSoughtInTheTrainedRange) {
   EXPECT_EQ(range({}, 1), std::pair(1e-3, 1.0));
   EXPECT_EQ(error_of([&] { range({.tasks = {"identity"}, .sigma_y = "0"}, 1); }),
             "it: was trained without noise; state the noise instead");
+}
+
+// y_k ~ N(0, s_k + sigma^2): the derivative of the log-likelihood over sigma^2, of which the most
+// likely sigma is the root. An error e of ln chi2 moves that root by e over the slope of ln chi2.
+TEST(LikelyNoise, IsTheOneOfMaximumLikelihood) {
+  const Stationary prior = small_prior();
+  Rng rng(5);
+  const Tensor y =
+      prior.sample(rng, {1, 1, kSide, kSide}) + 0.04 * rng.normal({1, 1, kSide, kSide});
+  const Tensor power = at::fft_fft2(y[0][0], {}, {-2, -1}, "ortho").abs().square();
+  const Tensor half = small_spectrum()[0];
+  const Tensor s = at::cat({half, half.slice(1, 1, kSide / 2).flip({0, 1}).roll(1, 0)}, 1);
+  ASSERT_EQ(s.sizes(), power.sizes());
+  const auto expected_chi2 = [&](double sigma) {
+    const Tensor total = s + sigma * sigma;
+    return (power * sigma * sigma / total.square() + s / total).mean().item<double>();
+  };
+  double low = 0.005, high = 0.5;
+  while (high - low > 1e-9) {
+    const double middle = (low + high) / 2;
+    const Tensor total = s + middle * middle;
+    const bool more = (power / total.square() - 1 / total).sum().item<double>() > 0;
+    (more ? low : high) = middle;
+  }
+  const double likely = low, S = 64, M = kSide * kSide;
+  const double slope =
+      (std::log(expected_chi2(1.01 * likely)) - std::log(expected_chi2(likely))) / std::log(1.01);
+  ASSERT_LT(slope, -0.3);
+  const Operator A = circular_blur(at::ones({1, 1, 1}, at::kDouble), kSide, kSide);
+  for (const double start : {0.015, 0.12}) {
+    const double found = likely_noise_level(choose_method("eps:steps=30,sigma_min=0.001"),
+                                            prior,
+                                            {A, y, scalar(start), {}},
+                                            {0.01, 0.2},
+                                            {.samples = 64, .batch = 64});
+    EXPECT_NEAR(std::log(found / likely), 0, 0.01 + 5 * std::sqrt(2 / (M * S)) / -slope)
+        << found << " against " << likely;
+  }
+  const double kept = likely_noise_level(
+      choose_method("eps:steps=5"), prior, {A, y, scalar(0.1), {}}, {0.1, 0.2}, {.samples = 2});
+  EXPECT_NEAR(kept, 0.1, 1e-12);
+}
+
+// All samples lie beyond white and are clipped to it, as the measurement is: chi2 is 0.
+TEST(LikelyNoise, OfAWhitePictureIsTheLeast) {
+  const Stationary bright{at::full({1, kSide, kSide}, 9, at::kDouble), small_spectrum()};
+  const Problem white{identity(), at::ones({1, 1, kSide, kSide}, at::kDouble), scalar(0.1), {}};
+  EXPECT_NEAR(
+      likely_noise_level(choose_method("eps:steps=5"), bright, white, {0.05, 0.2}, {.samples = 2}),
+      0.05,
+      1e-12);
 }
 
 }  // namespace

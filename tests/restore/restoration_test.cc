@@ -8,19 +8,11 @@
 #include "eps/experiment/protocol.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/task.h"
-#include "eps/priors/stationary.h"
 #include "tests/files.h"
+#include "tests/restore/small_prior.h"
 
 namespace eps {
 namespace {
-
-constexpr int64_t kSide = 16;
-
-// Photographs with a pixel deviation of 0.1: next to nothing of them is clipped.
-Tensor small_spectrum() { return 0.04 * natural_spectrum(kSide, kSide); }
-Stationary small_prior(double scale = 1) {
-  return {at::zeros({1, kSide, kSide}, at::kDouble), scale * small_spectrum()};
-}
 
 // The variance of a pixel whose orthonormal Fourier coefficients have these variances.
 double pixel_variance(const Tensor& spectrum) {
@@ -183,47 +175,6 @@ TEST(Misfit, IsFarFromOneInBothSenses) {
   EXPECT_NE(misfit_words(0.7, 10000, false).find("noise is smaller than stated"),
             std::string::npos);
   EXPECT_NE(misfit_words(0.7, 10000, true).find("smaller than estimated"), std::string::npos);
-}
-
-// y_k ~ N(0, s_k + sigma^2): the derivative of the log-likelihood over sigma^2, of which the most
-// likely sigma is the root. An error e of ln chi2 moves that root by e over the slope of ln chi2.
-TEST(LikelyNoise, IsTheOneOfMaximumLikelihood) {
-  const Stationary prior = small_prior();
-  Rng rng(5);
-  const Tensor y =
-      prior.sample(rng, {1, 1, kSide, kSide}) + 0.04 * rng.normal({1, 1, kSide, kSide});
-  const Tensor power = at::fft_fft2(y[0][0], {}, {-2, -1}, "ortho").abs().square();
-  const Tensor half = small_spectrum()[0];
-  const Tensor s = at::cat({half, half.slice(1, 1, kSide / 2).flip({0, 1}).roll(1, 0)}, 1);
-  ASSERT_EQ(s.sizes(), power.sizes());
-  const auto expected_chi2 = [&](double sigma) {
-    const Tensor total = s + sigma * sigma;
-    return (power * sigma * sigma / total.square() + s / total).mean().item<double>();
-  };
-  double low = 0.005, high = 0.5;
-  while (high - low > 1e-9) {
-    const double middle = (low + high) / 2;
-    const Tensor total = s + middle * middle;
-    const bool more = (power / total.square() - 1 / total).sum().item<double>() > 0;
-    (more ? low : high) = middle;
-  }
-  const double likely = low, S = 64, M = kSide * kSide;
-  const double slope =
-      (std::log(expected_chi2(1.01 * likely)) - std::log(expected_chi2(likely))) / std::log(1.01);
-  ASSERT_LT(slope, -0.3);
-  const Operator A = circular_blur(at::ones({1, 1, 1}, at::kDouble), kSide, kSide);
-  for (const double start : {0.015, 0.12}) {
-    const double found = likely_noise_level(choose_method("eps:steps=30,sigma_min=0.001"),
-                                            prior,
-                                            {A, y, scalar(start), {}},
-                                            {0.01, 0.2},
-                                            {.samples = 64, .batch = 64});
-    EXPECT_NEAR(std::log(found / likely), 0, 0.01 + 5 * std::sqrt(2 / (M * S)) / -slope)
-        << found << " against " << likely;
-  }
-  const double kept = likely_noise_level(
-      choose_method("eps:steps=5"), prior, {A, y, scalar(0.1), {}}, {0.1, 0.2}, {.samples = 2});
-  EXPECT_NEAR(kept, 0.1, 1e-12);
 }
 
 }  // namespace
