@@ -67,15 +67,10 @@ void validate(const Experiment& e, const std::string& source) {
   try {
     for (const auto& task : e.tasks) parse_operator(find_task(task).test);
     for (const auto& name : e.metrics) find_metric(name);
-    for (const auto& plot : e.plots) find_metric(plot.y);
+    for (const auto& plot : e.plots) check_plot(plot);
   } catch (const Error& error) {
     fail(source, ": ", error.what());
   }
-  for (const auto& plot : e.plots)
-    check(plot.x == "nfe" || plot.x == "images_seen" || plot.x == "seconds" || plot.x == "task",
-          source,
-          ": a plot's x must be nfe, images_seen, seconds or task, got ",
-          plot.x);
 }
 
 // Returns a name for a folder: lower case, with a dash for all but letters and digits.

@@ -29,8 +29,8 @@ constexpr int64_t kMostSheetImages = 8;
 
 struct Experiment {
   std::string title, about;
-  std::string data =
-      {};  // a data set, or "exact:..." (eps/exact_data.h); empty: the user names one
+  // `data` names a data set, or "exact:..." (eps/priors/exact_data.h); empty: the user names one.
+  std::string data = {};
   int64_t images = 100, samples = 10;
   double sigma_y = 0.05;
   uint64_t seed = 0;

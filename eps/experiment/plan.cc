@@ -33,12 +33,8 @@ std::string options_text(const MethodChoice& choice) {
 
 std::string files_hash(const std::string& task) {
   std::string hashes;
-  const std::string spec = find_task(task).test, mark = "file=";
-  for (size_t at = spec.find(mark); at != std::string::npos; at = spec.find(mark, at + 1)) {
-    const size_t begin = at + mark.size();
-    hashes +=
-        content_hash(read_file(spec.substr(begin, spec.find_first_of(",|+ ", begin) - begin)));
-  }
+  for (const std::string& file : files_of(find_task(task).test))
+    hashes += content_hash(read_file(file));
   return hashes;
 }
 

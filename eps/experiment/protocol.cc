@@ -23,11 +23,14 @@ Problem problem_of(
   return problem;
 }
 
-// Throws an Error unless a file with one operator for each image has as many operators as there are
-// images, which a batch cannot check.
-void check_operators(const Protocol& protocol, const Images& images) {
-  Rng rng(protocol.seed, images.x0.size(0));
-  make_operator(find_task(protocol.task).test, images.x0, rng);
+// Returns the size of a batch: the protocol's, or all images where a file has one operator for each
+// image. Throws an Error if the file has neither one operator nor as many as there are images.
+int64_t batch_of(const Protocol& protocol, const Images& images) {
+  const std::string spec = find_task(protocol.task).test;
+  const int64_t count = images.x0.size(0);
+  Rng rng(protocol.seed, count);
+  const Operator A = make_operator(spec, images.x0, rng);
+  return !files_of(spec).empty() && A->format().batch() > 1 ? count : protocol.batch;
 }
 
 }  // namespace
@@ -35,13 +38,16 @@ void check_operators(const Protocol& protocol, const Images& images) {
 std::vector<Problem> make_problems(const Protocol& protocol,
                                    const Images& images,
                                    at::Device device) {
-  check_operators(protocol, images);
-  const int64_t count = images.x0.size(0);
+  const int64_t count = images.x0.size(0), batch = batch_of(protocol, images);
   std::vector<Problem> problems;
-  for (int64_t begin = 0; begin < count; begin += protocol.batch)
-    problems.push_back(
-        problem_of(protocol, images, begin, std::min(begin + protocol.batch, count), device));
+  for (int64_t begin = 0; begin < count; begin += batch)
+    problems.push_back(problem_of(protocol, images, begin, std::min(begin + batch, count), device));
   return problems;
+}
+
+Problem first_problem(const Protocol& protocol, const Images& images, at::Device device) {
+  const int64_t batch = std::min(batch_of(protocol, images), images.x0.size(0));
+  return problem_of(protocol, images, 0, batch, device);
 }
 
 Cost draw_samples(const Protocol& protocol,
@@ -52,11 +58,11 @@ Cost draw_samples(const Protocol& protocol,
                   int64_t samples,
                   const SampleOptions& options,
                   const std::function<void(const Tensor& samples)>& append) {
-  check_operators(protocol, images);
   const int64_t count = images.x0.size(0), all = samples * count;
+  const int64_t batch = batch_of(protocol, images);
   Cost cost;
-  for (int64_t begin = 0; begin < all; begin += protocol.batch) {
-    const int64_t end = std::min(begin + protocol.batch, all);
+  for (int64_t begin = 0; begin < all; begin += batch) {
+    const int64_t end = std::min(begin + batch, all);
     std::vector<uint64_t> streams;  // one for each sample of each image
     for (int64_t i = begin; i < end; ++i)
       streams.push_back(static_cast<uint64_t>(i / count) << 32 | static_cast<uint64_t>(i % count));

@@ -20,13 +20,18 @@ struct Protocol {
   std::string task;  // a task, or an operator
   double sigma_y = 0.05;
   uint64_t seed = 0;
-  int64_t batch = 16;  // images, or samples, in memory together
+  // `batch` is the number of images, or samples, in memory together; a file with one operator for
+  // each image makes it that of all images.
+  int64_t batch = 16;
 };
 
 // Returns one problem for each batch of images, in float64 on the device.
 std::vector<Problem> make_problems(const Protocol& protocol,
                                    const Images& images,
                                    at::Device device);
+
+// Returns the problem of the first batch alone.
+Problem first_problem(const Protocol& protocol, const Images& images, at::Device device);
 
 // Draws `samples` samples of every image: first the first sample of all images, then the second of
 // all. `append` receives each batch, (b, C, H, W) in float64; a batch may hold an image several

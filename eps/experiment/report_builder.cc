@@ -37,12 +37,13 @@ class Sheets {
   Sheets(const Experiment& experiment,
          const ExperimentInputs& inputs,
          const std::vector<ReportCell>& cells)
-      : e_(experiment), cells_(cells) {
-    few_ = {inputs.images.x0.slice(0, 0, experiment.sheet_images).to(at::kCPU, at::kDouble)};
-  }
+      : e_(experiment),
+        cells_(cells),
+        images_{inputs.images.x0.to(at::kCPU)},
+        few_(images_.x0.slice(0, 0, experiment.sheet_images).to(at::kDouble)) {}
 
   std::vector<report::PictureGrid> all() const {
-    const int64_t channels = few_.x0.size(1);
+    const int64_t channels = few_.size(1);
     if (e_.sheet == "none" || (channels != 1 && channels != 3)) return {};
     std::vector<report::PictureGrid> sheets;
     for (const auto& task : e_.tasks) {
@@ -59,14 +60,12 @@ class Sheets {
   // Returns the image and its measurement, which all cells of the task share.
   Columns begin(const std::string& task) const {
     const Problem problem =
-        make_problems(
-            {.task = task, .sigma_y = e_.sigma_y, .seed = e_.seed, .batch = few_.x0.size(0)},
-            few_,
-            at::kCPU)
-            .front();
+        first_problem({.task = task, .sigma_y = e_.sigma_y, .seed = e_.seed, .batch = few_.size(0)},
+                      images_,
+                      at::kCPU);
     Columns columns;
-    columns.add("truth", few_.x0);
-    columns.add("measurement", problem.A->format().picture(problem.y).expand_as(few_.x0));
+    columns.add("truth", few_);
+    columns.add("measurement", few(problem.A->format().picture(problem.y)).expand_as(few_));
     return columns;
   }
   // Returns the cells of the task that have pictures.
@@ -77,8 +76,8 @@ class Sheets {
         found.push_back(&cell);
     return found;
   }
-  Tensor few(const Tensor& images) const { return images.slice(0, 0, few_.x0.size(0)); }
-  Tensor quality(const Tensor& images) const { return psnr(images, few_.x0); }
+  Tensor few(const Tensor& images) const { return images.slice(0, 0, few_.size(0)); }
+  Tensor quality(const Tensor& images) const { return psnr(images, few_); }
 
   // Adds a sheet with the first sample of each method.
   void add_methods(const std::string& task, std::vector<report::PictureGrid>& sheets) const {
@@ -114,7 +113,8 @@ class Sheets {
 
   const Experiment& e_;
   const std::vector<ReportCell>& cells_;
-  Images few_;
+  const Images images_;
+  const Tensor few_;  // the first images
 };
 
 report::Report make_report(const Experiment& e,

@@ -29,13 +29,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Returns the median, on which the first batches, which warm the machine up, have no influence.
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // A `Stopped` ends a run that was interrupted.
 struct Stopped : std::exception {};
 
@@ -218,7 +211,9 @@ class Runner {
                                    {.vjp_batch = o_.vjp_batch},
                                    append);
     samples.finish();
-    there.write_sampling({cost, median(seconds), loaded.images_seen});
+    // The first batches, which warm the machine up, have no influence on the median.
+    const double typical = at::tensor(seconds, at::kDouble).median().item<double>();
+    there.write_sampling({cost, typical, loaded.images_seen});
   }
 
   report::Row score(const Cell& cell, const CellFolder& there) const {

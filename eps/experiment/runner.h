@@ -5,6 +5,8 @@
 //   cells/<name>/samples.npy    (S, N, C, H, W)
 //   cells/<name>/sampling.json  the cost of drawing them; there when they are whole
 //   cells/<name>/row.json       their metrics; there when the cell is finished
+//   cells/<name>/row_of_mean.json      likewise, of the mean of the samples
+//   cells/<name>/glimpse.safetensors   the pictures of the report; glimpse_of_mean likewise
 //   features/                   Inception features, by the images' content
 //   rows.json rows.csv report.md report.html   all cells that are finished, so far
 #pragma once

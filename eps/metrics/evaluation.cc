@@ -18,13 +18,6 @@ std::string at_least(int64_t count, const std::string& things) {
   return "needs " + number + " " + things + " or more";
 }
 
-bool has_lpips(const MetricNetworks* networks, const std::string& net) {
-  return networks != nullptr &&
-         std::any_of(networks->lpips.begin(), networks->lpips.end(), [&](const Lpips& lpips) {
-           return net.empty() || lpips.net() == net;
-         });
-}
-
 bool has_inception(const MetricNetworks* networks) {
   return networks != nullptr && networks->inception.has_value();
 }
@@ -64,8 +57,13 @@ class Evaluator {
  private:
   // Returns the first need that is not met as a sentence; empty: all are met.
   std::string missing(const MetricNeeds& needs) const {
-    if (needs.network == MetricNetwork::lpips && !has_lpips(options_.networks, needs.lpips_net))
-      return "needs LPIPS weights";
+    int64_t side = needs.side;
+    if (needs.network == MetricNetwork::lpips) {
+      const auto* networks = options_.networks;
+      const Lpips* lpips = networks ? networks->find_lpips(needs.lpips_net) : nullptr;
+      if (!lpips) return "needs LPIPS weights";
+      side = lpips->smallest();
+    }
     if (needs.network == MetricNetwork::inception && !has_inception(options_.networks))
       return "needs Inception weights";
     if (needs.problems && options_.problems == nullptr)
@@ -73,8 +71,8 @@ class Evaluator {
     if (needs.problems && !anything_measured(*options_.problems)) return "needs a measurement";
     if (all_.samples.size(0) < needs.samples) return at_least(needs.samples, "samples");
     if (images_ < needs.images) return at_least(needs.images, "images");
-    if (std::min(all_.truth.size(-1), all_.truth.size(-2)) < needs.side)
-      return "needs images of " + std::to_string(needs.side) + " pixels or more a side";
+    if (std::min(all_.truth.size(-1), all_.truth.size(-2)) < side)
+      return "needs images of " + std::to_string(side) + " pixels or more a side";
     return "";
   }
   std::string feature_name(const Metric& metric) const {

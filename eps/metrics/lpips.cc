@@ -95,20 +95,23 @@ std::vector<Tensor> Lpips::unit_features(const Tensor& images) const {
   return features;
 }
 
-Tensor Lpips::operator()(const Tensor& images, const Tensor& truth) const {
-  check_images(images, truth, trunk_);
+Tensor Lpips::mean_distance(const Tensor& samples, const Tensor& truth) const {
+  check(samples.dim() == 5 && samples.size(0) > 0,
+        "lpips: samples must be S x N x C x H x W, got ",
+        to_string(samples.sizes()));
+  check_images(samples[0], truth, trunk_);
   c10::NoGradGuard no_grad;
-  const int64_t chunk = std::max<int64_t>(1, kPixelsAtOnce / (images.size(2) * images.size(3)));
-  const std::vector<Tensor> image_chunks = images.split(chunk), truth_chunks = truth.split(chunk);
+  const int64_t chunk = std::max<int64_t>(1, kPixelsAtOnce / (truth.size(2) * truth.size(3)));
   std::vector<Tensor> distances;
-  for (size_t i = 0; i < image_chunks.size(); ++i) {
-    const std::vector<Tensor> a = unit_features(image_chunks[i]);
-    const std::vector<Tensor> b = unit_features(truth_chunks[i]);
-    Tensor distance = at::zeros({image_chunks[i].size(0)}, lins_[0].options());
-    for (size_t l = 0; l < lins_.size(); ++l) {
-      distance += ((a[l] - b[l]).square_() * lins_[l]).sum(1).mean({1, 2});
+  for (int64_t begin = 0; begin < truth.size(0); begin += chunk) {
+    const std::vector<Tensor> b = unit_features(truth.slice(0, begin, begin + chunk));
+    Tensor distance = at::zeros({b[0].size(0)}, lins_[0].options());
+    for (const Tensor& sample : samples.unbind(0)) {
+      const std::vector<Tensor> a = unit_features(sample.slice(0, begin, begin + chunk));
+      for (size_t l = 0; l < lins_.size(); ++l)
+        distance += ((a[l] - b[l]).square_() * lins_[l]).sum(1).mean({1, 2});
     }
-    distances.push_back(distance.cpu());
+    distances.push_back(distance.cpu() / samples.size(0));
   }
   return at::cat(distances);
 }
@@ -118,15 +121,8 @@ namespace {
 // Returns the distance of each image's samples, on average, by the first weights of this net, or by
 // the first weights of any. Both share one pass.
 Tensor mean_lpips(const Ensemble& e, const std::string& net) {
-  const auto& all = e.options.networks->lpips;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Lpips& lpips) {
-    return net.empty() || lpips.net() == net;
-  });
-  return e.once("lpips_" + found->net(), [&] {
-    Tensor sum = at::zeros({e.truth.size(0)}, at::kDouble);
-    for (const Tensor& sample : e.samples.unbind(0)) sum += (*found)(sample, e.truth);
-    return sum / e.samples.size(0);
-  });
+  const Lpips& lpips = *e.options.networks->find_lpips(net);
+  return e.once("lpips_" + lpips.net(), [&] { return lpips.mean_distance(e.samples, e.truth); });
 }
 
 Metric lpips_metric(const std::string& net, const std::string& label, const std::string& help) {

@@ -19,9 +19,15 @@ class Lpips {
 
   const std::string& net() const { return trunk_.name; }  // "alex", "vgg" or "squeeze"
 
+  int64_t smallest() const { return trunk_.smallest; }  // side of an image, in pixels
+
   // Returns the distance of each image: (N), float64 on the CPU. images and truth: (N, 3 or 1, H,
   // W), clipped to [-1, 1].
-  Tensor operator()(const Tensor& images, const Tensor& truth) const;
+  Tensor operator()(const Tensor& images, const Tensor& truth) const {
+    return mean_distance(images.unsqueeze(0), truth);
+  }
+  // Returns the distance of each image's samples on average, samples: (S, N, 3 or 1, H, W).
+  Tensor mean_distance(const Tensor& samples, const Tensor& truth) const;
 
  private:
   std::vector<Tensor> unit_features(const Tensor& images) const;

@@ -1,10 +1,19 @@
 // Networks of metrics, read from their files.
 #include "eps/metrics/metric_networks.h"
 
+#include <algorithm>
+
 #include "eps/io/content_hash.h"
 #include "eps/io/file.h"
 
 namespace eps {
+
+const Lpips* MetricNetworks::find_lpips(const std::string& net) const {
+  const auto found = std::find_if(lpips.begin(), lpips.end(), [&](const Lpips& one) {
+    return net.empty() || one.net() == net;
+  });
+  return found == lpips.end() ? nullptr : &*found;
+}
 
 MetricNetworks load_metric_networks(const std::vector<std::string>& lpips,
                                     const std::string& inception,

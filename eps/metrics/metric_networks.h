@@ -14,6 +14,10 @@ struct MetricNetworks {
   std::string inception_hash = {};  // of its file
   FeatureCache cache{""};
   std::string identity = {};  // a hash of all files: other networks give other numbers
+
+  // Returns the first weights of this net, or the first weights of any for ""; null: there are
+  // none.
+  const Lpips* find_lpips(const std::string& net) const;
 };
 
 // Reads files that `eps convert` wrote onto the device; an empty name stands for no network.

@@ -30,8 +30,9 @@ std::vector<Group> group(const std::vector<Row>& rows, bool by_images_seen) {
   return result;
 }
 
-// Returns the key of a row. Networks of different tasks may have seen different numbers of images,
-// so these numbers count only where one task has several rows that are otherwise the same.
+// Tells whether one task has several rows of one method and number of steps, which only the images
+// seen tell apart. Elsewhere that number does not count: networks of different tasks may have seen
+// different numbers of images.
 bool needs_images_seen(const std::vector<Row>& rows) {
   std::set<std::tuple<std::string, std::string, int64_t>> seen;
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {

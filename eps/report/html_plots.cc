@@ -20,10 +20,7 @@ struct XAxis {
 XAxis find_x(const std::string& name) {
   if (name == "nfe") return {"NFE", [](const Row& row) { return row.nfe; }};
   if (name == "seconds") return {"seconds per sample", [](const Row& row) { return row.seconds; }};
-  check(name == "images_seen",
-        "report: x of a plot is nfe, images_seen, seconds or task, got \"",
-        name,
-        "\"");
+  check(name == "images_seen", "a plot's x must be nfe, images_seen, seconds or task, got ", name);
   return {"images seen in training",
           [](const Row& row) { return static_cast<double>(row.images_seen); },
           true};
@@ -105,6 +102,11 @@ std::string across_numbers(const Report& report, const Styles& styles, const Plo
 }
 
 }  // namespace
+
+void check_plot(const Plot& plot) {
+  find_metric(plot.y);
+  if (plot.x != "task") find_x(plot.x);
+}
 
 std::string plots_section(const Report& report, const Styles& styles) {
   std::string markup;

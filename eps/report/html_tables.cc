@@ -11,10 +11,6 @@
 namespace eps::report {
 namespace {
 
-std::string known(double number, std::string (*format)(double)) {
-  return number > 0 ? typeset(format(number)) : "–";
-}
-
 std::string header(const Table& table) {
   std::string cells = element("th", {{"class", "method"}, {"scope", "col"}}, "Method") +
                       element("th",
@@ -55,17 +51,19 @@ std::string provenance(const Row& row) {
 
 std::string line_markup(const Table& table, const Line& line, bool parted) {
   const Row& row = line.row;
-  std::string cells = element("th",
-                              {{"class", "method"}, {"scope", "row"}, {"title", provenance(row)}},
-                              escape_markup(row.method)) +
-                      element("td", {{"class", "nfe"}}, known(row.nfe, plain_number));
+  std::string cells =
+      element("th",
+              {{"class", "method"}, {"scope", "row"}, {"title", provenance(row)}},
+              escape_markup(row.method)) +
+      element("td", {{"class", "nfe"}}, typeset(known_number(row.nfe, plain_number)));
   if (table.shows_model) cells += element("td", {{"class", "text"}}, escape_markup(row.model));
   if (table.shows_images_seen) {
-    cells += element("td", {}, known(static_cast<double>(row.images_seen), brief_number));
+    cells += element(
+        "td", {}, typeset(known_number(static_cast<double>(row.images_seen), brief_number)));
   }
   if (row.error.empty()) {
     for (const auto& cell : line.cells) cells += cell_markup(cell);
-    cells += element("td", {}, known(row.seconds, duration_number));
+    cells += element("td", {}, typeset(known_number(row.seconds, duration_number)));
   } else {
     cells +=
         element("td",

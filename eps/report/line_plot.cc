@@ -29,8 +29,6 @@ constexpr std::array kMarkers = {
     "1.9L-1.8 0Z"};  // cross
 constexpr int kDashes = 4;
 
-std::string place(double value) { return fmt::format("{:.2f}", value); }
-
 }  // namespace
 
 std::string style_class(const Style& style) {
@@ -53,14 +51,15 @@ std::string marker(const Style& style, double x, double y, const std::string& to
 std::string line(const std::string& kind, double x1, double y1, double x2, double y2) {
   return element("line",
                  {{"class", kind},
-                  {"x1", place(x1)},
-                  {"y1", place(y1)},
-                  {"x2", place(x2)},
-                  {"y2", place(y2)}});
+                  {"x1", coordinate(x1)},
+                  {"y1", coordinate(y1)},
+                  {"x2", coordinate(x2)},
+                  {"y2", coordinate(y2)}});
 }
 
 std::string text(const std::string& kind, double x, double y, const std::string& words) {
-  return element("text", {{"class", kind}, {"x", place(x)}, {"y", place(y)}}, escape_markup(words));
+  return element(
+      "text", {{"class", kind}, {"x", coordinate(x)}, {"y", coordinate(y)}}, escape_markup(words));
 }
 
 // Returns a word in pieces of at most `longest` bytes, cut between characters.
@@ -178,7 +177,8 @@ std::string axes(const LinePlot& plot, const Frame& frame) {
   const double low = std::max(x.low, y.low);
   const double high = std::min(x.high, y.high);
   if (plot.diagonal && low < high) {
-    svg += line("reference", x.place(low), y.place(low), x.place(high), y.place(high));
+    svg += line(
+        "reference", x.place(low), y.place(low), x.place(high), y.place(high));
   }
   return svg;
 }
@@ -202,8 +202,11 @@ std::string draw_series(const LinePlot& plot, const Frame& frame, const Series& 
     path += fmt::format("{}{:.2f} {:.2f}", path.empty() || gap ? "M" : "L", x, y);
     previous = point.x;
     if (std::isfinite(point.se) && point.se > 0) {
-      bars += line(
-          "error-bar", x, frame.y.place(point.y - point.se), x, frame.y.place(point.y + point.se));
+      bars += line("error-bar",
+                   x,
+                   frame.y.place(point.y - point.se),
+                   x,
+                   frame.y.place(point.y + point.se));
     }
     markers += marker(series.style, x, y, tooltip(plot, series, point));
   }

@@ -23,10 +23,6 @@ std::string marked(const TableCell& cell) {
   return cell.rank == 2 ? "<u>" + cell.value + "</u>" : cell.value;
 }
 
-std::string known_number(double number, std::string (*format)(double)) {
-  return number > 0 ? format(number) : "–";
-}
-
 std::string header_row(const Table& table) {
   std::string names = "| Method | NFE |";
   std::string rule = "|:---|---:|";

@@ -41,4 +41,10 @@ std::string duration_number(double value) {
   return fmt::format("{:#.3g}", value);
 }
 
+std::string known_number(double value, std::string (*format)(double)) {
+  return value > 0 ? format(value) : "–";
+}
+
+std::string coordinate(double value) { return fmt::format("{:.2f}", value); }
+
 }  // namespace eps::report

@@ -11,6 +11,12 @@ std::string fixed_number(double value, int digits);
 // Returns a number without needless digits: "100", "49.5".
 std::string plain_number(double value);
 
+// Returns the number in a format, or a dash where it is not known: 0 or less.
+std::string known_number(double value, std::string (*format)(double));
+
+// Returns a coordinate of a drawing: "12.50".
+std::string coordinate(double value);
+
 // Puts real minus signs, which are as wide as digits.
 std::string typeset(const std::string& number);
 

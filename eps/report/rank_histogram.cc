@@ -12,14 +12,12 @@ namespace {
 
 constexpr double kWidth = 110, kHeight = 72, kTop = 12, kBottom = 71;
 
-std::string position(double value) { return fmt::format("{:.2f}", value); }
-
 std::string bar(double left, double width, double height, const std::string& tooltip) {
   return element("rect",
-                 {{"x", position(left)},
-                  {"y", position(kBottom - height)},
-                  {"width", position(width)},
-                  {"height", position(height)}},
+                 {{"x", coordinate(left)},
+                  {"y", coordinate(kBottom - height)},
+                  {"width", coordinate(width)},
+                  {"height", coordinate(height)}},
                  element("title", {}, tooltip));
 }
 
@@ -30,7 +28,7 @@ std::string cut_number(double middle, double units, double& free_from) {
   const double left = std::clamp(middle - width / 2, 0.0, kWidth - width);
   if (left < free_from) return "";
   free_from = left + width;
-  return element("text", {{"x", position(left)}, {"y", position(kTop - 3)}}, number + "×");
+  return element("text", {{"x", coordinate(left)}, {"y", coordinate(kTop - 3)}}, number + "×");
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Plot {
   std::string x;  // "nfe", "images_seen", "seconds" or "task" (in the order of the experiment)
   std::string y;  // name of a metric
 };
+void check_plot(const Plot& plot);  // throws an Error unless both axes are known
 
 // A `PictureGrid` holds pictures side by side, all of one size.
 struct PictureGrid {

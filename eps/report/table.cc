@@ -49,7 +49,7 @@ double badness_of_digits(const TableCell& cell, const Line& line, const Metric& 
   return badness(metric, std::isinf(value) ? value : std::stod(cell.value));
 }
 
-// Tells whether two distances from a target differ by rounding only.
+// Tells whether a is less than b by more than rounding.
 bool is_less(double a, double b) {
   if (std::isinf(a) || std::isinf(b)) return a < b;
   return b - a > 1e-9 * std::max(std::abs(a), std::abs(b));

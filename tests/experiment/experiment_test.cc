@@ -106,12 +106,14 @@ TEST(Experiment, SharesWorkOutEvenly) {
 
 TEST(Experiment, ReplacedFilesOfOperatorsAreNoticed) {
   const Folder folder;
-  const std::string mask = folder.file("mask.npy");
-  const std::string spec = "inpaint_mask:file=" + mask;
-  put_bytes(mask, "one");
-  const std::string before = files_hash(spec);
-  put_bytes(mask, "two");
-  EXPECT_NE(files_hash(spec), before);
+  for (const char* name : {"mask.npy", "my mask+1|2.npy"}) {
+    const std::string mask = folder.file(name);
+    const std::string spec = "grey + blur_gaussian:std=1 | inpaint_mask:file=" + mask;
+    put_bytes(mask, "one");
+    const std::string before = files_hash(spec);
+    put_bytes(mask, "two");
+    EXPECT_NE(files_hash(spec), before) << name;
+  }
   EXPECT_EQ(files_hash("random_inpainting"), "");
 }
 

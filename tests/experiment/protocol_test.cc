@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "eps/io/array.h"
 #include "eps/priors/mixture.h"
+#include "tests/files.h"
 
 namespace eps::experiment {
 namespace {
@@ -58,6 +60,29 @@ TEST(Protocol, EveryImageHasItsOwnOperatorAndTheMeasurementIsIts) {
   const Tensor mask = problems[0].A->format().parameters().at("mask");
   EXPECT_FALSE(at::equal(mask[0], mask[1]));
   EXPECT_TRUE(at::equal(problems[1].y, problems[1].A->apply(clean.x0.slice(0, 4, 7))));
+}
+
+TEST(Protocol, AFileMayHaveAnOperatorForEachImage) {
+  const Folder folder;
+  Rng rng(1);
+  const Images clean = images();
+  const Tensor masks = (rng.uniform({7, 4, 4}) < 0.5).to(at::kDouble);
+  write_array(folder.file("masks.npy"), masks);
+  for (const int64_t batch : {2, 7, 16}) {
+    const Protocol protocol{
+        .task = "inpaint_mask:file=" + folder.file("masks.npy"), .sigma_y = 0, .batch = batch};
+    const auto problems = make_problems(protocol, clean, at::kCPU);
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_TRUE(problems[0].y.equal(masks.unsqueeze(1) * clean.x0));
+    EXPECT_TRUE(first_problem(protocol, clean, at::kCPU).y.equal(problems[0].y));
+  }
+  write_array(folder.file("masks.npy"), masks.slice(0, 0, 4));
+  EXPECT_NE(error_of([&] {
+              make_problems({.task = "inpaint_mask:file=" + folder.file("masks.npy"), .batch = 4},
+                            clean,
+                            at::kCPU);
+            }).find("holds 4"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "eps/base/random.h"
+#include "eps/metrics/evaluation.h"
 #include "tests/files.h"
 #include "tests/shared.h"
 
@@ -217,6 +218,25 @@ TEST(Lpips, SaysWhichImagesAreTooSmall) {
   const Tensor two = at::zeros({1, 2, 64, 64});
   EXPECT_EQ(error_of([&] { lpips(two, two); }),
             "lpips: images must be N x 3 x H x W or N x 1 x H x W, got 1 x 2 x 64 x 64");
+}
+
+TEST(Lpips, OfSamplesIsTheMeanOfTheirDistances) {
+  const Lpips lpips(random_alex(), "alex");
+  const Tensor truth = random_images(3, 40, 1);
+  const Tensor samples = at::stack({random_images(3, 40, 2), random_images(3, 40, 3)});
+  const Tensor wanted = (lpips(samples[0], truth) + lpips(samples[1], truth)) / 2;
+  EXPECT_TRUE(at::allclose(lpips.mean_distance(samples, truth), wanted, 1e-9, 0));
+}
+
+// The other metrics of images that are too small are not lost.
+TEST(Lpips, IsAbsentOfImagesThatAreTooSmall) {
+  MetricNetworks networks;
+  networks.lpips = {Lpips(random_alex(), "alex")};
+  const Tensor truth = random_images(2, 16, 1);
+  const Evaluation e = evaluate(truth.unsqueeze(0), truth, {.networks = &networks});
+  EXPECT_EQ(e.absent.at("lpips"), "needs images of 31 pixels or more a side");
+  EXPECT_EQ(e.absent.at("lpips_vgg"), "needs LPIPS weights");
+  EXPECT_TRUE(e.metrics.count("psnr"));
 }
 
 }  // namespace
