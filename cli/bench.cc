@@ -20,7 +20,7 @@
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   std::string file, data, labels, inception;
   std::vector<std::string> models, tasks, methods, lpips;
   int64_t images = 0, samples = 0;
@@ -33,7 +33,7 @@ struct Options {
 
 // Returns the experiment of the file, with the values given on the command line in place of its
 // own.
-experiment::Experiment read_experiment(const Options& o) {
+experiment::Experiment read_experiment(const BenchOptions& o) {
   experiment::Experiment e = experiment::parse_experiment(read_file(o.file), o.file);
   if (!o.data.empty()) e.data = o.data;
   if (o.images > 0) e.images = o.images;
@@ -46,7 +46,7 @@ experiment::Experiment read_experiment(const Options& o) {
 }
 
 // Returns the experiment with only the tasks and methods named on the command line; all if none is.
-experiment::Experiment asked_for(experiment::Experiment e, const Options& o) {
+experiment::Experiment asked_for(experiment::Experiment e, const BenchOptions& o) {
   const auto keep = [&](auto& all, const std::vector<std::string>& wanted, auto name, auto what) {
     if (wanted.empty()) return;
     std::decay_t<decltype(all)> kept;
@@ -82,7 +82,7 @@ std::map<std::string, std::vector<std::string>> parse_models(
   return models;
 }
 
-void use_exact_prior(const Options& o,
+void use_exact_prior(const BenchOptions& o,
                      const experiment::Experiment& e,
                      experiment::ExperimentInputs& inputs) {
   check(o.models.empty() && o.labels.empty(),
@@ -97,7 +97,7 @@ void use_exact_prior(const Options& o,
 }
 
 // Sets up networks, and images of the size that the first network takes.
-void use_networks(const Options& o,
+void use_networks(const BenchOptions& o,
                   const experiment::Experiment& e,
                   experiment::ExperimentInputs& inputs) {
   std::string first;
@@ -151,7 +151,7 @@ void print_outcome(const std::vector<report::Row>& rows, const std::string& out)
   if (failed > 0 || interrupted()) throw CLI::RuntimeError(1);
 }
 
-void run(Options& o) {
+void run_bench(BenchOptions& o) {
   o.run.whole = read_experiment(o);
   const experiment::Experiment experiment = asked_for(*o.run.whole, o);
   o.run.ranks = ranks_in_environment();
@@ -177,7 +177,7 @@ void run(Options& o) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<BenchOptions>();
   auto* verb = app.add_subcommand("bench", "Run an experiment, or resume one");
   verb->add_option("FILE", o->file, "Experiment; see experiments/")
       ->required()
@@ -212,7 +212,7 @@ void add_bench(CLI::App& app) {
   verb->add_option("--dtype", o->dtype, "Arithmetic: auto, float32, bfloat16 or float16")
       ->check(CLI::IsMember({"auto", "float32", "bfloat16", "float16"}))
       ->capture_default_str();
-  verb->callback([o] { run(*o); });
+  verb->callback([o] { run_bench(*o); });
 }
 
 }  // namespace eps::cli

@@ -2,11 +2,12 @@
 // prints the contents of one.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "eps/base/json.h"
+#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
 #include "eps/io/torch/any_checkpoint.h"
 #include "eps/io/torch/torch_storage.h"
@@ -16,35 +17,20 @@
 namespace eps::cli {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
-
-struct Options {
+struct ConvertOptions {
   std::vector<std::string> files;  // all but the last are read, with --show the only one
   std::string dtype;               // empty: each tensor keeps its own
   bool show = false, as_json = false;
 };
 
-std::vector<std::string> inputs(const Options& options) {
+std::vector<std::string> inputs(const ConvertOptions& options) {
   std::vector<std::string> files = options.files;
   if (!options.show) files.pop_back();
   for (std::string& file : files) file = find_model(file);
   return files;
 }
 
-void check_output(const std::string& name) {
-  const fs::path output = name;
-  check(output.extension() == ".safetensors",
-        "convert: ",
-        name,
-        ": the name of the file to write must end in .safetensors");
-  std::error_code ignored;  // an unreadable path counts as no folder
-  const fs::path folder = output.has_parent_path() ? output.parent_path() : ".";
-  check(fs::is_directory(folder, ignored), "convert: ", name, ": no such folder");
-  check(!fs::is_directory(output, ignored), "convert: ", name, ": is a folder");
-}
-
-void validate(const Options& options) {
+void validate_conversion(const ConvertOptions& options) {
   if (options.show) {
     check(options.files.size() == 1,
           "convert: --show takes one file and writes none, got ",
@@ -54,28 +40,33 @@ void validate(const Options& options) {
     check(!options.as_json, "convert: --json needs --show");
     check(options.files.size() >= 2,
           "convert: the file to write is missing: eps convert IN... OUT");
-    check_output(options.files.back());
+    const std::string& output = options.files.back();
+    check(output.ends_with(".safetensors"),
+          "convert: ",
+          output,
+          ": the name of the file to write must end in .safetensors");
+    check_folder_of(output);
   }
 }
 
 // Returns the parsed metadata if the text is a JSON object, otherwise the text itself.
-json metadata_value(const std::string& text) {
+SortedJson metadata_value(const std::string& text) {
   try {
-    json parsed = parse_sorted_json(text, "metadata", {});
-    return parsed.is_object() ? parsed : json(text);
+    SortedJson parsed = parse_sorted_json(text, "metadata", {});
+    return parsed.is_object() ? parsed : SortedJson(text);
   } catch (const Error&) {
     return text;
   }
 }
 
-json describe(const Safetensors& checkpoint) {
-  json tensors = json::array();
+SortedJson describe(const Safetensors& checkpoint) {
+  SortedJson tensors = SortedJson::array();
   for (const auto& [name, tensor] : checkpoint.tensors) {
     tensors.push_back({{"name", name},
                        {"dtype", dtype_name(tensor.scalar_type())},
                        {"shape", tensor.sizes().vec()}});
   }
-  json description = {{"tensors", std::move(tensors)}};
+  SortedJson description = {{"tensors", std::move(tensors)}};
   for (const auto& [key, text] : checkpoint.metadata) {
     description["metadata"][key] = metadata_value(text);
   }
@@ -101,21 +92,21 @@ void print_table(const Safetensors& checkpoint) {
   fmt::print("{} tensors, {} elements, {} bytes\n", checkpoint.tensors.size(), elements, bytes);
   for (const auto& [key, text] : checkpoint.metadata) {
     // JSON in ASCII holds no control sequences for the terminal.
-    const json value = metadata_value(text);
+    const SortedJson value = metadata_value(text);
     fmt::print(
         "{}: {}\n", printable(key), value.is_object() ? value.dump(2, ' ', true) : printable(text));
   }
 }
 
-at::ScalarType parse_dtype(const std::string& text) {
+at::ScalarType stored_dtype(const std::string& text) {
   if (text == "bfloat16") return at::kBFloat16;
   return text == "float16" ? at::kHalf : at::kFloat;
 }
 
-void run_convert(const Options& options) {
-  validate(options);
+void run_convert(const ConvertOptions& options) {
+  validate_conversion(options);
   Safetensors checkpoint = read_any_checkpoints(inputs(options));
-  if (!options.dtype.empty()) checkpoint = stored_as(checkpoint, parse_dtype(options.dtype));
+  if (!options.dtype.empty()) checkpoint = stored_as(checkpoint, stored_dtype(options.dtype));
   if (!options.show) {
     write_safetensors(options.files.back(), checkpoint);
   } else if (options.as_json) {
@@ -128,7 +119,7 @@ void run_convert(const Options& options) {
 }  // namespace
 
 void add_convert(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertOptions>();
   CLI::App* verb = app.add_subcommand(
       "convert", "Turn checkpoints (.pkl, .pt, .pth, .ckpt) into one .safetensors, or show one");
   verb->add_option(

@@ -5,14 +5,13 @@
 
 #include <filesystem>
 
+#include "cli/output.h"
 #include "cli/verbs.h"
 
 namespace eps::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Options {
+struct DatasetActionOptions {
   std::vector<std::string> paths;
   DatasetOptions read;
 };
@@ -35,7 +34,7 @@ void print_numbers(const char* name, const std::vector<double>& numbers) {
   fmt::print("\n");
 }
 
-void run_info(const Options& o) {
+void run_info(const DatasetActionOptions& o) {
   const Dataset dataset = read_dataset(o.paths, o.read);
   const ChannelMoments moments = channel_moments(dataset.images);
   fmt::print("images   {}\n", dataset.size());
@@ -50,23 +49,21 @@ void run_info(const Options& o) {
 // Refuses an output name that is no .zip, whose folder is missing, or that would overwrite a
 // source.
 void check_archive(const std::string& output, const std::vector<std::string>& sources) {
-  check(fs::path(output).extension() == ".zip",
+  check(std::filesystem::path(output).extension() == ".zip",
         "dataset pack: ",
         output,
         ": the name of the file to write, the last one, must end in .zip");
-  std::error_code ignored;  // an unreadable path counts as no folder
-  const fs::path folder = fs::path(output).has_parent_path() ? fs::path(output).parent_path() : ".";
-  check(fs::is_directory(folder, ignored), "dataset pack: ", output, ": no such folder");
-  check(!fs::is_directory(output, ignored), "dataset pack: ", output, ": is a folder");
+  check_folder_of(output);
+  std::error_code ignored;  // an unreadable path is no source
   for (const auto& source : sources) {
-    check(!fs::equivalent(source, output, ignored),
+    check(!std::filesystem::equivalent(source, output, ignored),
           "dataset pack: ",
           output,
           ": is also one of the sources");
   }
 }
 
-void run_pack(const Options& o) {
+void run_pack(const DatasetActionOptions& o) {
   const std::vector<std::string> sources(o.paths.begin(), o.paths.end() - 1);
   const std::string& output = o.paths.back();
   check_archive(output, sources);
@@ -80,8 +77,10 @@ void run_pack(const Options& o) {
              dataset.skipped);
 }
 
-std::shared_ptr<Options> add_action(CLI::App& action, const char* paths, const char* help) {
-  const auto o = std::make_shared<Options>();
+std::shared_ptr<DatasetActionOptions> add_action(CLI::App& action,
+                                                 const char* paths,
+                                                 const char* help) {
+  const auto o = std::make_shared<DatasetActionOptions>();
   o->read.report = report_skipped;
   action.add_option(paths, o->paths, help)->required();
   action.add_option("--size", o->read.size, "Side in pixels; 0: that of the images")

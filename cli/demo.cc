@@ -23,12 +23,12 @@ constexpr DemoRow kRows[] = {{"random inpainting", "01.png", "random_inpainting"
                              {"gaussian deblurring", "04.png", "gaussian_deblurring"},
                              {"motion deblurring", "05.png", "motion_deblurring"}};
 
-struct Options {
+struct DemoOptions {
   ModelOptions network{.path = "faces64-eps"};
   std::string out = "demo.png";
 };
 
-void run(const Options& o) {
+void run_demo(const DemoOptions& o) {
   check(is_png(o.out), "--out ", o.out, ": a .png file is wanted");
   check_folder_of(o.out);
   const std::string folder = std::filesystem::proximate(find_in_models("faces64-images")).string();
@@ -58,11 +58,11 @@ void run(const Options& o) {
 }  // namespace
 
 void add_demo(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<DemoOptions>();
   auto* verb = app.add_subcommand("demo", "Degrade and restore the bundled images");
   verb->add_option("--out", o->out, "Sheet to write")->capture_default_str();
   add_device_options(*verb, o->network);
-  verb->callback([o] { run(*o); });
+  verb->callback([o] { run_demo(*o); });
 }
 
 }  // namespace eps::cli

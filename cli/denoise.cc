@@ -3,11 +3,12 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
+#include "eps/model/preconditioned_query.h"
 
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct DenoiseOptions {
   ModelOptions model;
   std::string input, output, sigma, labels;
   int64_t batch = 64;
@@ -37,7 +38,7 @@ Tensor read_sigma(const std::string& text, int64_t count) {
   return sigma;
 }
 
-void run(const Options& o) {
+void run_denoise(const DenoiseOptions& o) {
   check_output(o.output, false);
   Tensor x = read_array(o.input);
   check(x.is_floating_point() && (x.dim() == 4 || x.dim() == 3),
@@ -81,7 +82,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_denoise(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<DenoiseOptions>();
   auto* verb =
       app.add_subcommand("denoise", "Evaluate a network once: E[x0 | x] for x = x0 + sigma n");
   add_model_options(*verb, o->model);
@@ -94,7 +95,7 @@ void add_denoise(CLI::App& app) {
   verb->add_option("--batch", o->batch, "Images evaluated together")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->callback([o] { run(*o); });
+  verb->callback([o] { run_denoise(*o); });
 }
 
 }  // namespace eps::cli

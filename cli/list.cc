@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "cli/verbs.h"
+#include "eps/base/printable.h"
 #include "eps/data/dataset.h"
 #include "eps/diffusion/sampler.h"
 #include "eps/io/bytes.h"
@@ -86,7 +87,7 @@ std::string summary_of_model(const std::string& path) {
   int64_t parameters = 0;
   for (const auto& [name, tensor] : model.network.parameters()) parameters += tensor.numel();
   std::string text = fmt::format("input {}, {} x {} x {}, {:.3g} million parameters",
-                                 to_string(model.input.without(Channel::skip)),
+                                 to_string(model.input),
                                  network.img_channels,
                                  network.img_resolution,
                                  network.img_resolution,

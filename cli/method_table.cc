@@ -20,7 +20,7 @@ const int64_t kUsual = 1000;
 
 // Returns the errors in mean and covariance, with a mark where the method is claimed to be exact:
 // "0.031 / 0.250 =".
-std::string cell(const MethodRow& row) {
+std::string method_cell(const MethodRow& row) {
   if (!row.refusal.empty()) return "does not apply";
   const char* mark = !row.exact ? "" : row.at_floor() ? " =" : " FAILED";
   return fmt::format("{:.3f} / {:.3f}{}", row.mean_error, row.covariance_error, mark);
@@ -49,14 +49,14 @@ void print_line(const std::vector<MethodRow>& line) {
       line.front().samples == kUsual ? "" : fmt::format(" ({} samples)", line.front().samples));
   MethodRow cost = line.front();
   for (const auto& row : line) {
-    fmt::print(" {} |", cell(row));
+    fmt::print(" {} |", method_cell(row));
     if (row.refusal.empty()) cost = row;
   }
   fmt::print(" {:g} | {:g} | {:g} |\n", cost.evaluations, cost.vjps, cost.solves);
   std::fflush(stdout);
 }
 
-void write_json(const std::string& path, const std::vector<MethodRow>& rows) {
+void write_method_rows(const std::string& path, const std::vector<MethodRow>& rows) {
   Json list = Json::array();
   for (const auto& row : rows)
     list.push_back({{"prior", row.prior},
@@ -107,7 +107,7 @@ void print_method_table(uint64_t seed, const std::string& json) {
              rows.size(),
              broken.size(),
              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  if (!json.empty()) write_json(json, rows);
+  if (!json.empty()) write_method_rows(json, rows);
   if (!broken.empty()) throw CLI::RuntimeError(1);
 }
 

@@ -20,7 +20,7 @@
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct MetricsOptions {
   std::string samples, truth, inception, measurement, operator_spec, json, cache;
   std::vector<std::string> lpips, metrics;
   double sigma_y = -1;
@@ -34,7 +34,7 @@ Tensor read_images(const std::string& path) {
   return images.scalar_type() == at::kByte ? from_uint8(images) : images;
 }
 
-void check_range(const Options& o, const Tensor& images, const std::string& path) {
+void check_range(const MetricsOptions& o, const Tensor& images, const std::string& path) {
   require_finite(images, path);
   if (o.clip) return;
   try {
@@ -46,7 +46,7 @@ void check_range(const Options& o, const Tensor& images, const std::string& path
 
 // Returns the operator of the spec. Refuses a random one: a second draw would differ from the
 // operator that made the measurement.
-Operator read_operator(const Options& o, const Tensor& like) {
+Operator read_operator(const MetricsOptions& o, const Tensor& like) {
   check(!is_random(o.operator_spec),
         "--operator ",
         o.operator_spec,
@@ -58,7 +58,7 @@ Operator read_operator(const Options& o, const Tensor& like) {
 
 // Reads the problem that the samples solve; returns none without --measurement, --operator and
 // --sigma-y.
-std::vector<Problem> read_problem(const Options& o, const Tensor& truth) {
+std::vector<Problem> read_problem(const MetricsOptions& o, const Tensor& truth) {
   const bool measurement = !o.measurement.empty(), spec = !o.operator_spec.empty();
   if (!measurement && !spec && o.sigma_y == -1) return {};
   check(measurement && spec && o.sigma_y > 0,
@@ -76,7 +76,7 @@ std::vector<Problem> read_problem(const Options& o, const Tensor& truth) {
   return {problem};
 }
 
-Json to_json(const Evaluation& evaluation) {
+Json evaluation_json(const Evaluation& evaluation) {
   // JSON has neither infinity nor NaN.
   const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   Json metrics = Json::object(), absent = Json::object();
@@ -94,7 +94,7 @@ std::string with_flag(const std::string& reason) {
 }
 
 // Prints metrics in the order of the registry; those of features have one name per length.
-void print(const Evaluation& evaluation, const MetricNetworks& networks) {
+void print_evaluation(const Evaluation& evaluation, const MetricNetworks& networks) {
   std::vector<std::string> names;
   for (const Metric& metric : metrics()) {
     std::vector<int64_t> lengths = {2048};
@@ -135,9 +135,8 @@ void keep_only(const std::vector<std::string>& names, Evaluation& evaluation) {
   evaluation.absent.clear();
 }
 
-void run(const Options& o) {
-  if (!o.json.empty()) check_folder_of(o.json);
-  check(!std::filesystem::is_directory(o.json), o.json, ": is a folder; a file is wanted");
+void run_metrics(const MetricsOptions& o) {
+  check_folder_of(o.json);
   for (const auto& name : o.metrics) find_metric(name);
   Tensor samples = read_images(o.samples), truth = read_images(o.truth);
   if (samples.dim() == 4) samples = samples.unsqueeze(0);  // one sample of each image
@@ -165,9 +164,9 @@ void run(const Options& o) {
       {.networks = &networks, .problems = problems.empty() ? nullptr : &problems, .seed = o.seed});
   keep_only(o.metrics, evaluation);
   fmt::print("samples of each image: {}, images: {}\n", samples.size(0), truth.size(0));
-  print(evaluation, networks);
+  print_evaluation(evaluation, networks);
   if (o.json.empty()) return;
-  auto json = to_json(evaluation);
+  auto json = evaluation_json(evaluation);
   json["samples"] = samples.size(0);
   json["images"] = truth.size(0);
   write_file_atomically(o.json, json_text(json, 2) + "\n");
@@ -176,7 +175,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_metrics(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<MetricsOptions>();
   auto* verb = app.add_subcommand("metrics", "Score samples against the truth");
   verb->add_option("--samples", o->samples, "(S, N, C, H, W) in [-1, 1]")->required();
   verb->add_option("--truth", o->truth, "(N, C, H, W) in [-1, 1]")->required();
@@ -197,7 +196,7 @@ void add_metrics(CLI::App& app) {
   verb->add_option("--seed", o->seed, "Seed of ties and of the bootstrap")
       ->check(seed_up_to())
       ->capture_default_str();
-  verb->callback([o] { run(*o); });
+  verb->callback([o] { run_metrics(*o); });
 }
 
 }  // namespace eps::cli

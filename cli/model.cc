@@ -11,7 +11,7 @@
 namespace eps::cli {
 namespace {
 
-at::ScalarType parse_dtype(const std::string& text, at::Device device, bool use_fp16) {
+at::ScalarType computed_dtype(const std::string& text, at::Device device, bool use_fp16) {
   if (text == "auto") return use_fp16 && device.is_cuda() ? at::kHalf : at::kFloat;
   if (text == "float32") return at::kFloat;
   if (text == "bfloat16") return at::kBFloat16;
@@ -91,7 +91,7 @@ Checkpoint load_any_model(const ModelOptions& options) {
   prepare_device(device);
   const std::string file = find_model(options.path);
   Checkpoint model = checkpoint_from(read_any_checkpoint(file), file);
-  model.network.to(device, parse_dtype(options.dtype, device, model.use_fp16));
+  model.network.to(device, computed_dtype(options.dtype, device, model.use_fp16));
   model.preconditioning = model.preconditioning.on(device);
   return model;
 }
@@ -103,7 +103,7 @@ Checkpoint load_model(const ModelOptions& options,
   check(serves(model.input, wanted),
         options.path,
         ": a network for the input ",
-        to_string(model.input.without(Channel::skip)),
+        to_string(model.input),
         "; ",
         asker,
         " needs one for the input ",
@@ -121,19 +121,6 @@ Tensor labels_for(const std::string& text,
   if (classes == 0 || !others) return {};
   const Tensor labels = others();
   return labels.dim() == 1 ? at::one_hot(labels, classes).to(at::kFloat) : labels;
-}
-
-Mean network_mean(const Checkpoint& model,
-                  const Tensor& labels,
-                  const std::function<void()>& on_call) {
-  return [&model, labels, on_call](const Tensor& x, const Tensor& sigma) {
-    if (on_call) on_call();
-    return denoise(model.network,
-                   model.preconditioning,
-                   x.to(at::kFloat),
-                   sigma,
-                   {.labels = labels, .input = model.input});
-  };
 }
 
 }  // namespace eps::cli

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "eps/diffusion/denoiser.h"
 #include "eps/model/checkpoint.h"
 
 namespace eps::cli {
@@ -36,11 +35,5 @@ Tensor labels_for(const std::string& text,
                   const Checkpoint& model,
                   int64_t count,
                   const std::function<Tensor()>& others = {});
-
-// Returns E[x0 | x, sigma] of the network as a function for samplers; `on_call` runs before each
-// evaluation.
-Mean network_mean(const Checkpoint& model,
-                  const Tensor& labels,
-                  const std::function<void()>& on_call);
 
 }  // namespace eps::cli

@@ -12,7 +12,7 @@
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct ActionOptions {
   std::string spec, action, input, output, measurement, save;
   std::vector<int64_t> shape;
   double lambda = -1, sigma = -1, sigma_y = -1;
@@ -21,10 +21,10 @@ struct Options {
 
 const std::vector<std::string> kActions = {"apply", "adjoint", "ridge", "pinv", "pivot"};
 
-bool takes_image(const Options& o) { return o.action == "apply" || o.action == "pivot"; }
+bool takes_image(const ActionOptions& o) { return o.action == "apply" || o.action == "pivot"; }
 
 // Refuses missing and superfluous options before any file is read.
-void validate(const Options& o) {
+void validate_operator_options(const ActionOptions& o) {
   const auto given = [](double value) { return value >= 0; };
   const auto only_for = [&](bool is_given, const char* option, const char* action) {
     check(!is_given || o.action == action,
@@ -56,10 +56,9 @@ void validate(const Options& o) {
   parse_operator(o.spec);
 }
 
-// Reads an array as float64 and refuses values that are not finite. An image H x W or C x H x W
-// becomes a batch of one.
-Tensor load(const std::string& path, bool image) {
-  Tensor x = read_array(path);
+// Returns the array of the file `path` as float64 and refuses values that are not finite. An image
+// H x W or C x H x W becomes a batch of one.
+Tensor checked(Tensor x, const std::string& path, bool image) {
   check(x.is_floating_point(), path, ": float32 or float64 is wanted, found ", x.dtype().name());
   require_finite(x, path);
   x = x.to(at::kDouble);
@@ -74,7 +73,7 @@ Tensor load(const std::string& path, bool image) {
 
 // Returns the shape of the images that were measured: from --shape, or from the operator and the
 // measurement `y`. A single measurement without the batch dimension becomes a batch of one.
-Shape image_shape(const Options& o, Tensor& y) {
+Shape image_shape(const ActionOptions& o, Tensor& y) {
   if (!o.shape.empty()) {
     check(o.shape.size() == 3, "--shape: C H W is wanted, got ", o.shape.size(), " numbers");
     Rng rng(o.seed);
@@ -95,7 +94,7 @@ Shape image_shape(const Options& o, Tensor& y) {
   return image_shape_of(o.spec, y.sizes().vec());
 }
 
-void save_parameters(const Options& o, const LinearOperator& A) {
+void save_parameters(const ActionOptions& o, const LinearOperator& A) {
   const auto parameters = A.format().parameters();
   check(!parameters.empty(), o.spec, ": nothing was drawn, so --save has nothing to write");
   check(parameters.size() == 1,
@@ -115,13 +114,13 @@ void save_parameters(const Options& o, const LinearOperator& A) {
   write_png(o.save, (value[0] / value.max().clamp_min(1e-300) * 255).round().to(at::kByte));
 }
 
-Tensor act(const Options& o, const LinearOperator& A, const Operator& shared, const Tensor& in) {
-  if (o.action == "apply") return A.apply(in);
-  if (o.action == "adjoint") return A.adjoint(in);
-  if (o.action == "ridge") return A.ridge(in, scalar(o.lambda));
-  if (o.action == "pinv") return A.ridge(in, scalar(0));
-  Tensor y = load(o.measurement, false);
-  const Shape wanted = A.apply(in).sizes().vec();
+Tensor act(const ActionOptions& o, const Operator& A, const Tensor& in) {
+  if (o.action == "apply") return A->apply(in);
+  if (o.action == "adjoint") return A->adjoint(in);
+  if (o.action == "ridge") return A->ridge(in, scalar(o.lambda));
+  if (o.action == "pinv") return A->ridge(in, scalar(0));
+  Tensor y = checked(read_array(o.measurement), o.measurement, false);
+  const Shape wanted = A->apply(in).sizes().vec();
   // A single measurement without the batch dimension belongs to one image.
   if (y.dim() + 1 == static_cast<int64_t>(wanted.size())) y = y.unsqueeze(0);
   while (y.dim() < static_cast<int64_t>(wanted.size()) && wanted.size() == 4) y = y.unsqueeze(0);
@@ -133,18 +132,18 @@ Tensor act(const Options& o, const LinearOperator& A, const Operator& shared, co
         to_string(wanted),
         ", got ",
         to_string(y.sizes()));
-  return pivot({shared, y, scalar(o.sigma_y)}, in, edm().at(scalar(o.sigma)));
+  return pivot({A, y, scalar(o.sigma_y)}, in, edm().at(scalar(o.sigma)));
 }
 
-void run(const Options& o) {
-  validate(o);
+void run_operator(const ActionOptions& o) {
+  validate_operator_options(o);
   const Tensor raw = read_array(o.input);
   check(raw.numel() > 0, o.input, ": holds no values, its shape is ", to_string(raw.sizes()));
-  Tensor in = load(o.input, takes_image(o));
+  Tensor in = checked(raw, o.input, takes_image(o));
   const Shape image = takes_image(o) ? in.sizes().vec() : image_shape(o, in);
   Rng rng(o.seed, image[0]);
   const Operator A = make_operator(o.spec, at::empty(image, at::kDouble), rng);
-  Tensor out = act(o, *A, A, in);
+  Tensor out = act(o, A, in);
   for (int64_t i = raw.dim(); i < in.dim() && out.size(0) == 1; ++i) out = out.squeeze(0);
   if (!o.save.empty()) save_parameters(o, *A);
   write_array(o.output, out.to(raw.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
@@ -153,7 +152,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_operator(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<ActionOptions>();
   auto* verb = app.add_subcommand(
       "operator", "Apply an operator, its adjoint, ridge, pseudo-inverse or pivot to an array");
   verb->add_option("SPEC",
@@ -183,7 +182,7 @@ void add_operator(CLI::App& app) {
       ->capture_default_str();
   verb->add_option(
       "--save", o->save, "Also write the drawn mask, kernel or matrix: .npy, .safetensors or .png");
-  verb->callback([o] { run(*o); });
+  verb->callback([o] { run_operator(*o); });
 }
 
 }  // namespace eps::cli

@@ -12,15 +12,6 @@ namespace eps::cli {
 
 inline bool is_png(const std::string& path) { return path.ends_with(".png"); }
 
-// Refuses a name without the extension of a format, before the work starts.
-inline void check_output(const std::string& path, bool png_too) {
-  check(is_array_path(path) || (png_too && is_png(path)),
-        path,
-        ": the name must end in ",
-        png_too ? ".png, " : "",
-        ".npy or .safetensors");
-}
-
 // Refuses a path whose nearest existing parent folder cannot be written in.
 inline void check_writable(const std::string& path) {
   std::error_code unreadable;
@@ -49,6 +40,17 @@ inline void check_folder_of(const std::string& path) {
         folder);
   check(!std::filesystem::is_directory(path), path, ": is a folder; a file is wanted");
   if (!path.empty()) check_writable(path);
+}
+
+// Refuses a name without the extension of a format, or in a folder that does not exist, before the
+// work starts.
+inline void check_output(const std::string& path, bool png_too) {
+  check(is_array_path(path) || (png_too && is_png(path)),
+        path,
+        ": the name must end in ",
+        png_too ? ".png, " : "",
+        ".npy or .safetensors");
+  check_folder_of(path);
 }
 
 }  // namespace eps::cli

@@ -15,7 +15,7 @@
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct RestoreOptions {
   RestorationRequest request;
   ModelOptions network{.path = "faces64-eps"};
   std::string noise, out;
@@ -58,7 +58,7 @@ void print_summary(const RestorationReport& report, const std::string& folder) {
              folder);
 }
 
-void run(Options o) {
+void run_restore(RestoreOptions o) {
   const std::string folder =
       o.out.empty() ? std::filesystem::path(o.request.input).stem().string() + "-restored" : o.out;
   check_new_folder(folder);
@@ -127,7 +127,7 @@ RestorationResult restore_in_sight(RestorationRequest request,
 }
 
 void add_restore(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<RestoreOptions>();
   auto* verb = app.add_subcommand(
       "restore", "Restore your own measurement: posterior samples with uncertainty");
   verb->add_option("IMAGE",
@@ -151,7 +151,7 @@ void add_restore(CLI::App& app) {
   verb->add_option("--out",
                    o->out,
                    "Folder to write, new or empty; the name of IMAGE with -restored if not given");
-  verb->callback([o] { run(*o); });
+  verb->callback([o] { run_restore(*o); });
 }
 
 }  // namespace eps::cli

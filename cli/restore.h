@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/model.h"
-#include "cli/restored.h"
+#include "cli/restore_files.h"
 
 namespace eps::cli {
 

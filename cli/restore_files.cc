@@ -1,5 +1,5 @@
 // The files of eps restore.
-#include "cli/restored.h"
+#include "cli/restore_files.h"
 
 #include "eps/io/array.h"
 #include "eps/io/file.h"

@@ -26,7 +26,7 @@
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string method, task, images, labels, out;
   ModelOptions model;
   double sigma_y = 0.05;
@@ -54,13 +54,12 @@ void add_parameters(const Problem& problem, std::map<std::string, std::vector<Te
   }
 }
 
-Results restore_images(const Options& o, const MethodChoice& choice, const Checkpoint& model) {
+Results restore_images(const RunOptions& o, const MethodChoice& choice, const Checkpoint& model) {
   const Dataset data = read_clean_images(o.images, o.count, model.network.config());
   const experiment::Images images{data.images, labels_for(o.labels, model, data)};
   const NetworkDenoiser denoiser(model);
   const at::Device device = model.network.device();
-  // A batch never exceeds the number of images: a file of operators may have one for each.
-  const experiment::Protocol protocol{o.task, o.sigma_y, o.seed, std::min(o.batch, data.size())};
+  const experiment::Protocol protocol{o.task, o.sigma_y, o.seed, o.batch};
   Results results;
   results.truth = data.images;
   std::vector<Tensor> measurements, pictures, samples;
@@ -103,11 +102,11 @@ Tensor sheet(const Results& results) {
   return image_grid(at::cat(rows), images);
 }
 
-// A `Summary` holds the averages of a run.
-struct Summary {
+// `Averages` holds the averages of a run.
+struct Averages {
   double psnr_of_samples, psnr_of_mean, evaluations, vjps, solves;  // the last three per sample
 };
-Summary summary_of(const Results& results) {
+Averages averages_of(const Results& results) {
   const auto drawn = static_cast<double>(results.samples.size(0) * results.samples.size(1));
   const auto mean = [](const Tensor& values) { return values.mean().item<double>(); };
   return {mean(psnr(results.samples, results.truth)),
@@ -117,10 +116,10 @@ Summary summary_of(const Results& results) {
           static_cast<double>(results.cost.solves) / drawn};
 }
 
-std::string to_json(const Options& o,
-                    const MethodChoice& choice,
-                    const Results& results,
-                    const Summary& summary) {
+std::string results_json(const RunOptions& o,
+                         const MethodChoice& choice,
+                         const Results& results,
+                         const Averages& averages) {
   Json options = Json::object();
   for (const auto& field : choice.method.fields)
     if (choice.options.has(field.name)) options[field.name] = choice.options.text(field.name);
@@ -132,11 +131,11 @@ std::string to_json(const Options& o,
                      {"seed", o.seed},
                      {"images", results.samples.size(1)},
                      {"samples", results.samples.size(0)},
-                     {"psnr_of_samples", summary.psnr_of_samples},
-                     {"psnr_of_mean", summary.psnr_of_mean},
-                     {"evaluations_per_sample", summary.evaluations},
-                     {"vjps_per_sample", summary.vjps},
-                     {"solves_per_sample", summary.solves},
+                     {"psnr_of_samples", averages.psnr_of_samples},
+                     {"psnr_of_mean", averages.psnr_of_mean},
+                     {"evaluations_per_sample", averages.evaluations},
+                     {"vjps_per_sample", averages.vjps},
+                     {"solves_per_sample", averages.solves},
                      {"seconds", results.seconds}};
   return json_text(json, 2) + "\n";
 }
@@ -157,7 +156,7 @@ void print_warnings(const std::vector<std::string>& warnings) {
   for (const auto& warning : warnings) std::cerr << "eps: warning: " << warning << '\n';
 }
 
-void run(const Options& o) {
+void run_method(const RunOptions& o) {
   const MethodChoice choice = choose_method(o.method, o.task, o.steps);
   parse_operator(find_task(o.task).test);
   check_new_folder(o.out);
@@ -169,26 +168,26 @@ void run(const Options& o) {
                                    model.network.config().img_resolution));
   print_warnings(noise_warnings(o.model.path, model.provenance, o.sigma_y));
   const Results results = restore_images(o, choice, model);
-  const Summary summary = summary_of(results);
-  write_results(o.out, results, to_json(o, choice, results, summary));
+  const Averages averages = averages_of(results);
+  write_results(o.out, results, results_json(o, choice, results, averages));
   fmt::print(
       "{}: {} images, {} samples each; PSNR of a sample {:.2f} dB, of their mean {:.2f} dB; "
       "{:g} evaluations, {:g} VJPs, {:g} solves a sample; {:.1f} s\n",
       choice.method.name,
       results.samples.size(1),
       results.samples.size(0),
-      summary.psnr_of_samples,
-      summary.psnr_of_mean,
-      summary.evaluations,
-      summary.vjps,
-      summary.solves,
+      averages.psnr_of_samples,
+      averages.psnr_of_mean,
+      averages.evaluations,
+      averages.vjps,
+      averages.solves,
       results.seconds);
 }
 
 }  // namespace
 
 void add_run(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<RunOptions>();
   auto* verb = app.add_subcommand(
       "run", "Degrade clean images by the operator of a task, and restore them with a method");
   verb->add_option(
@@ -220,7 +219,7 @@ void add_run(CLI::App& app) {
   verb->add_option("--vjp-batch", o->vjp_batch, "Images whose derivatives are in memory together")
       ->check(count)
       ->capture_default_str();
-  verb->callback([o] { run(*o); });
+  verb->callback([o] { run_method(*o); });
 }
 
 }  // namespace eps::cli

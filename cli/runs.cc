@@ -13,17 +13,17 @@
 namespace eps::cli {
 namespace {
 
-// A `Summary` holds the configuration of a run and the last values of its log.
-struct Summary {
+// A `RunSummary` holds the configuration of a run and the last values of its log.
+struct RunSummary {
   training::TrainingConfig config;
   int64_t images = 0;
   double images_per_second = 0;  // the median over the log
   Json validation;               // by band; null: none yet
 };
 
-Summary summarise(const std::string& path) {
+RunSummary summarise(const std::string& path) {
   const training::RunDirectory run = training::RunDirectory::open(path);
-  Summary summary;
+  RunSummary summary;
   summary.config = training::parse_training_config(run.config(), run.file("config.json"));
   std::vector<double> speeds;
   for (const training::LogLine& line : training::read_log(run.file("log.jsonl"))) {
@@ -32,22 +32,20 @@ Summary summarise(const std::string& path) {
     if (fields.has("images_per_second")) speeds.push_back(fields.get<double>("images_per_second"));
     if (const Json* losses = fields.find("validation_loss_by_sigma")) summary.validation = *losses;
   }
-  if (!speeds.empty()) {
-    std::nth_element(speeds.begin(), speeds.begin() + speeds.size() / 2, speeds.end());
-    summary.images_per_second = speeds[speeds.size() / 2];
-  }
+  if (!speeds.empty())
+    summary.images_per_second = at::tensor(speeds, at::kDouble).median().item<double>();
   return summary;
 }
 
-void print(const std::vector<std::string>& paths) {
-  std::vector<Summary> summaries;
+void print_runs(const std::vector<std::string>& paths) {
+  std::vector<RunSummary> summaries;
   for (const auto& path : paths) summaries.push_back(summarise(path));
   std::string header = "| run | input | preconditioning | images | images/s |", rule = "|";
   for (int64_t i = 0; i < training::bands(); ++i) header += " " + training::band_name(i) + " |";
   for (int64_t i = 0; i < training::bands() + 5; ++i) rule += " --- |";
   std::cout << header << '\n' << rule << '\n';
   for (size_t n = 0; n < paths.size(); ++n) {
-    const Summary& s = summaries[n];
+    const RunSummary& s = summaries[n];
     std::string row = fmt::format("| {} | {} | {} | {} | {:.4g} |",
                                   paths[n],
                                   s.config.input,
@@ -70,7 +68,7 @@ void add_runs(CLI::App& app) {
   auto* verb = app.add_subcommand(
       "runs", "Compare training runs: validation loss by noise level, as a Markdown table");
   verb->add_option("RUN", *paths, "Folders of runs")->required();
-  verb->callback([paths] { print(*paths); });
+  verb->callback([paths] { print_runs(*paths); });
 }
 
 }  // namespace eps::cli

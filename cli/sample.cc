@@ -13,7 +13,7 @@
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct SampleOptions {
   ModelOptions model;
   SamplerOptions sampler;
   std::string seeds = "0-15", labels, latents;
@@ -52,21 +52,15 @@ int64_t evaluations(const SamplerOptions& options, int64_t steps) {
   return two ? 2 * steps - 1 : steps;
 }
 
-// Returns the class labels of --labels, or draws one from the stream of each image, as EDM does.
-Tensor labels_of_batch(const Options& o,
-                       const Checkpoint& model,
-                       int64_t count,
-                       int64_t begin,
-                       int64_t end,
-                       Rng& rng) {
-  const auto classes = static_cast<double>(model.network.config().label_dim);
-  const Tensor drawn = classes == 0 ? Tensor() : rng.uniform({end - begin}) * classes;
-  const Tensor labels =
-      labels_for(o.labels, model, count, [&] { return drawn.floor().to(at::kLong); });
-  return o.labels.empty() ? labels : labels.slice(0, begin, end);
+// Draws a class for each image from the stream of the image, as EDM does: (N, classes), undefined
+// where there are no classes.
+Tensor draw_labels(int64_t count, int64_t classes, Rng& rng) {
+  if (classes == 0) return {};
+  const Tensor drawn = rng.uniform({count}) * static_cast<double>(classes);
+  return at::one_hot(drawn.floor().to(at::kLong), classes).to(at::kFloat);
 }
 
-void write(const Options& o, const Tensor& images) {
+void write(const SampleOptions& o, const Tensor& images) {
   for (const auto& path : o.outputs) {
     if (!is_png(path)) {
       write_array(path, images);
@@ -78,7 +72,7 @@ void write(const Options& o, const Tensor& images) {
   }
 }
 
-void run(const Options& o) {
+void run_sample(const SampleOptions& o) {
   bool any_png = false;
   for (const auto& path : o.outputs) {
     check_output(path, true);
@@ -92,8 +86,10 @@ void run(const Options& o) {
   const Tensor latents = o.latents.empty() ? Tensor() : read_array(o.latents).to(at::kDouble);
   const Checkpoint model = load_model(o.model);
   const auto& config = model.network.config();
-  const Tensor grid = noise_levels(NetworkDenoiser(model), o.sampler.grid);
+  const NetworkDenoiser denoiser(model);
+  const Tensor grid = noise_levels(denoiser, o.sampler.grid);
   const auto count = latents.defined() ? latents.size(0) : static_cast<int64_t>(seeds.size());
+  const Tensor given = labels_for(o.labels, model, count);
   const Shape image{config.img_channels, config.img_resolution, config.img_resolution};
   if (latents.defined()) {
     check(latents.dim() == 4 && latents.size(1) == image[0],
@@ -118,9 +114,15 @@ void run(const Options& o) {
     const Tensor drawn = rng.normal({end - begin, image[0], image[1], image[2]});
     const Tensor noise =
         (latents.defined() ? latents.slice(0, begin, end) : drawn).to(model.network.device());
-    Tensor labels = labels_of_batch(o, model, count, begin, end, rng);
+    Tensor labels = draw_labels(end - begin, config.label_dim, rng);
+    if (given.defined()) labels = given.slice(0, begin, end);
     if (labels.defined()) labels = labels.to(model.network.device());
-    const Mean mean = network_mean(model, labels, [&] { progress.advance(); });
+    const Mean mean = [&](const Tensor& x, const Tensor& sigma) {
+      progress.advance();
+      Query query = prior_query(x.to(at::kFloat), edm().at(sigma));
+      query.labels = labels;
+      return denoiser.mean(query);
+    };
     const Tensor x_T = initial_state(edm(), grid, noise);
     images.push_back(solve(mean, edm(), x_T, grid, o.sampler, rng).to(at::kCPU, at::kFloat));
   }
@@ -130,7 +132,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_sample(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<SampleOptions>();
   o->sampler.solver = "heun";
   o->sampler.grid.steps = 18;
   auto* verb = app.add_subcommand("sample", "Draw images from a network");
@@ -187,7 +189,7 @@ void add_sample(CLI::App& app) {
       o->sampler.churn.second_order = o->sampler.solver == "heun";
       o->sampler.solver = "edm_churn";
     }
-    run(*o);
+    run_sample(*o);
   });
 }
 

@@ -13,14 +13,14 @@
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct TrainOptions {
   std::string out, resume, config;
   training::TrainingConfig flags;
   std::map<std::string, const CLI::Option*> given;  // by the name of the field
 };
 
 // Returns `config` with the values of the flags that were given.
-training::TrainingConfig with_flags(const Options& o, training::TrainingConfig config) {
+training::TrainingConfig with_flags(const TrainOptions& o, training::TrainingConfig config) {
   for_each_field(config, [&](const std::string& name, auto& value, const char*, bool) {
     if (o.given.at(name)->count() == 0) return;
     for_each_field(o.flags, [&](const std::string& other, const auto& flag, const char*, bool) {
@@ -31,7 +31,7 @@ training::TrainingConfig with_flags(const Options& o, training::TrainingConfig c
   return config;
 }
 
-void run(const Options& o) {
+void run_train(const TrainOptions& o) {
   check(o.out.empty() != o.resume.empty(),
         "eps train: either --out RUN for a new run or --resume RUN is wanted");
   handle_interrupts();
@@ -80,7 +80,7 @@ std::string flag_name(std::string field) {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<TrainOptions>();
   auto* verb = app.add_subcommand("train", "Train a network, or resume a run");
   verb->add_option("--out", o->out, "Folder of a new run");
   verb->add_option("--resume", o->resume, "Folder of a run to resume");
@@ -97,7 +97,7 @@ void add_train(CLI::App& app) {
     }
   });
   verb->get_option("--seed")->check(seed_up_to(std::numeric_limits<int64_t>::max()));
-  verb->callback([o] { run(*o); });
+  verb->callback([o] { run_train(*o); });
 }
 
 }  // namespace eps::cli

@@ -17,14 +17,14 @@
 namespace eps::cli {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   uint64_t seed = 1;
   bool methods = false;
   std::string json;
 };
 
 // Returns 12 characters: the number, and a mark if the claim fails.
-std::string cell(const VerifyRow& row) {
+std::string claim_cell(const VerifyRow& row) {
   const bool standard_errors = row.bound >= 1;
   const std::string number =
       standard_errors ? fmt::format("{:.1f} se", row.value) : fmt::format("{:.1e}", row.value);
@@ -42,7 +42,7 @@ class Table {
       passed_ = true;
     }
     header_.push_back(row.claim);
-    cells_ += cell(row);
+    cells_ += claim_cell(row);
     passed_ = passed_ && row.passed();
   }
 
@@ -74,7 +74,7 @@ class Table {
   bool passed_ = true;
 };
 
-void write_json(const std::string& path, const std::vector<VerifyRow>& rows, bool passed) {
+void write_claims(const std::string& path, const std::vector<VerifyRow>& rows, bool passed) {
   Json list = Json::array();
   for (const auto& row : rows)
     list.push_back({{"table", row.table},
@@ -86,7 +86,7 @@ void write_json(const std::string& path, const std::vector<VerifyRow>& rows, boo
   write_file_atomically(path, json_text({{"passed", passed}, {"rows", list}}, 2) + "\n");
 }
 
-void run(const Options& options) {
+void run_verify(const VerifyOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   Table table;
   const auto rows = verify(options.seed, [&](const VerifyRow& row) { table.add(row); });
@@ -103,14 +103,14 @@ void run(const Options& options) {
              rows.size() - failed,
              failed,
              seconds);
-  if (!options.json.empty()) write_json(options.json, rows, failed == 0);
+  if (!options.json.empty()) write_claims(options.json, rows, failed == 0);
   if (failed > 0) throw CLI::RuntimeError(1);
 }
 
 }  // namespace
 
 void add_verify(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<VerifyOptions>();
   auto* verb = app.add_subcommand(
       "verify", "Check the mathematics on this machine; exit code 1 if a claim fails");
   verb->add_option("--seed", options->seed, "Seed of the simulations")
@@ -122,7 +122,7 @@ void add_verify(CLI::App& app) {
                  "Check instead every method against posteriors known in closed form");
   verb->callback([options] {
     check_folder_of(options->json);
-    options->methods ? print_method_table(options->seed, options->json) : run(*options);
+    options->methods ? print_method_table(options->seed, options->json) : run_verify(*options);
   });
 }
 

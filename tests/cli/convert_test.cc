@@ -128,7 +128,7 @@ TEST(Convert, RefusesOptionsBeforeReading) {
   EXPECT_EQ(error(in + " b.pt"),
             "eps: convert: b.pt: the name of the file to write must end in .safetensors\n");
   EXPECT_EQ(error(in + " /nowhere/b.safetensors"),
-            "eps: convert: /nowhere/b.safetensors: no such folder\n");
+            "eps: /nowhere/b.safetensors: there is no folder /nowhere\n");
   EXPECT_EQ(error(in + " b.safetensors --json"), "eps: convert: --json needs --show\n");
   EXPECT_EQ(error(in + " b.safetensors --show"),
             "eps: convert: --show takes one file and writes none, got 2\n");
