@@ -102,9 +102,12 @@ TEST(TrainingRun, TwoRanksEqualOne) {
             fmt::format("RANK={} WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT={}", rank, port));
       });
     for (auto& process : processes) process.join();
-    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, 0) << outcome.output;
+    return outcomes;
   };
-  ranks("--out " + two + every + "--images 320");
+  const std::vector<Outcome> outcomes = ranks("--out " + two + every + "--images 320");
+  if (outcomes[0].output.find("need Gloo") != std::string::npos)
+    GTEST_SKIP() << "built without Gloo";
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_LT(difference(one + "/network.safetensors", two + "/network.safetensors"), 1e-5);
   ASSERT_EQ(eps_train("--resume " + one + " --images 480").status, 0);
   ASSERT_EQ(eps_train("--resume " + two + " --images 480").status, 0);
