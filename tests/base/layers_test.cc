@@ -139,6 +139,42 @@ TEST(Layers, TheMapOfTheReadmeHasEveryRoomInThisOrder) {
   }
 }
 
+// Rooms and the rooms that they include, but base.
+using Includes = std::map<std::string, std::set<std::string>>;
+
+Includes includes_of(const Files& files) {
+  static const std::regex include("#include \"eps/([a-z]+)/");
+  Includes found;
+  for (const auto& [path, text] : files) {
+    const std::string room = path.substr(4, path.find('/', 4) - 4);
+    for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it)
+      if ((*it)[1] != room && (*it)[1] != "base") found[room].insert((*it)[1]);
+  }
+  return found;
+}
+
+// A line of the picture has a room and its includes, once or twice, with spaces between.
+Includes includes_in_picture(const std::string& text) {
+  static const std::regex entry("([a-z]+) {5,}([a-z]+(?: [a-z]+)*)(?: {3,}|$)");
+  Includes found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    for (std::sregex_iterator it(line.begin(), line.end(), entry), end; it != end; ++it) {
+      std::istringstream names((*it)[2]);
+      if (place_of((*it)[1]) >= 0)
+        for (std::string name; names >> name;) found[(*it)[1]].insert(name);
+    }
+  return found;
+}
+
+TEST(Layers, ThePictureInContributingHasTheIncludesOfEveryRoom) {
+  const Includes picture = includes_in_picture(get_bytes(EPS_SOURCE_DIR "/CONTRIBUTING.md"));
+  EXPECT_GE(picture.size(), 12u);
+  for (const auto& [room, includes] : includes_of(sources_below("eps")))
+    EXPECT_EQ(picture.contains(room) ? picture.at(room) : std::set<std::string>(), includes)
+        << room;
+}
+
 // A folder is compiled as one file: a second function of a name there is at best an error, at worst
 // an overload that takes a call away.
 TEST(Layers, UnnamedNamespacesOfAFolderShareNoName) {
