@@ -8,7 +8,6 @@
 #include "cli/verbs.h"
 #include "eps/base/json.h"
 #include "eps/base/printable.h"
-#include "eps/io/bytes.h"
 #include "eps/io/torch/any_checkpoint.h"
 #include "eps/io/torch/torch_storage.h"
 #include "eps/model/bundled.h"

@@ -7,7 +7,6 @@
 #include "eps/base/printable.h"
 #include "eps/data/dataset.h"
 #include "eps/diffusion/sampler.h"
-#include "eps/io/bytes.h"
 #include "eps/methods/method.h"
 #include "eps/metrics/metric.h"
 #include "eps/model/bundled.h"
@@ -87,7 +86,7 @@ std::string summary_of_model(const std::string& path) {
   int64_t parameters = 0;
   for (const auto& [name, tensor] : model.network.parameters()) parameters += tensor.numel();
   std::string text = fmt::format("input {}, {} x {} x {}, {:.3g} million parameters",
-                                 to_string(model.input),
+                                 to_string(model.input.without(Channel::skip)),
                                  network.img_channels,
                                  network.img_resolution,
                                  network.img_resolution,

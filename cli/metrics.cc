@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/images.h"

@@ -13,7 +13,7 @@
 namespace eps::cli {
 namespace {
 
-struct SampleOptions {
+struct SamplingOptions {
   ModelOptions model;
   SamplerOptions sampler;
   std::string seeds = "0-15", labels, latents;
@@ -60,7 +60,7 @@ Tensor draw_labels(int64_t count, int64_t classes, Rng& rng) {
   return at::one_hot(drawn.floor().to(at::kLong), classes).to(at::kFloat);
 }
 
-void write(const SampleOptions& o, const Tensor& images) {
+void write(const SamplingOptions& o, const Tensor& images) {
   for (const auto& path : o.outputs) {
     if (!is_png(path)) {
       write_array(path, images);
@@ -72,7 +72,7 @@ void write(const SampleOptions& o, const Tensor& images) {
   }
 }
 
-void run_sample(const SampleOptions& o) {
+void run_sample(const SamplingOptions& o) {
   bool any_png = false;
   for (const auto& path : o.outputs) {
     check_output(path, true);
@@ -132,7 +132,7 @@ void run_sample(const SampleOptions& o) {
 }  // namespace
 
 void add_sample(CLI::App& app) {
-  const auto o = std::make_shared<SampleOptions>();
+  const auto o = std::make_shared<SamplingOptions>();
   o->sampler.solver = "heun";
   o->sampler.grid.steps = 18;
   auto* verb = app.add_subcommand("sample", "Draw images from a network");

@@ -169,6 +169,9 @@ def table(name, options):
 
 def cross(name, options):
     rows = select(load(name), options.get("where", ""))
+    for key in ("rows", "columns", "cells"):
+        if key not in options or key != "cells" and "," in options[key]:
+            raise Wrong(f"cross {name}: {key}: {'columns are' if key == 'cells' else 'one column is'} wanted")
     (side,), (top,) = (columns_of(name, rows, options[key]) for key in ("rows", "columns"))
     errors, best = options.get("errors") != "no", options.get("best", "none")
     if best not in ("all", "none"):
@@ -177,6 +180,7 @@ def cross(name, options):
     tops = list(dict.fromkeys(row[top] for row in rows))
     blocks = columns_of(name, rows, options["cells"])
     found = {(row[side], row[top]): row for row in rows}
+    named = len(blocks) > 1 or options.get("block") == "yes"
     lines = []
     for metric in blocks:
         block = [[shown(found.get((label, t), {}), metric, errors) for t in tops] for label in labels]
@@ -184,9 +188,9 @@ def cross(name, options):
             for line, cell in zip(block, embolden([line[i] for line in block], metric)):
                 line[i] = cell
         for k, (label, line) in enumerate(zip(labels, block)):
-            first = [title(metric) if k == 0 else ""] if len(blocks) > 1 or "block" in options else []
+            first = [title(metric) if k == 0 else ""] if named else []
             lines.append(first + [shown({side: label}, side)] + line)
-    head = ([" "] if len(blocks) > 1 else []) + [title(side)] + [shown({top: t}, top) for t in tops]
+    head = ([" "] if named else []) + [title(side)] + [shown({top: t}, top) for t in tops]
     text = markdown(head, lines)
     return text if options.get("head") != "no" else text.split("\n", 2)[2]
 

@@ -51,8 +51,8 @@ std::string alternatives(const std::vector<std::string>& choices) {
 
 std::string suggestion(const std::string& name, const std::vector<std::string>& candidates) {
   std::string nearest;
-  // Half a name may be wrong at most: anything is near to one or two letters.
-  size_t least = std::min(std::max<size_t>(2, name.size() / 3), name.size() / 2) + 1;
+  // Anything is near to one or two letters; of three, two may be swapped.
+  size_t least = name.size() < 3 ? name.size() : std::max<size_t>(2, name.size() / 3) + 1;
   for (const auto& candidate : candidates) {
     // A shortened name ("inpaint_rand") is near as well.
     const bool prefix = name.size() >= 3 && candidate.rfind(name, 0) == 0;

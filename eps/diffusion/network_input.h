@@ -19,7 +19,9 @@ enum class Geometry { state, pivot, indi, i2sb };
 //   skip       c_skip x, the linear estimate that the network corrects, which the anisotropic
 //              preconditioning fills in. It is no multiple of c_in x, and the relation of the two
 //              depends on the operator, which is not among the network's inputs
-// side_channel() in query.cc computes the others.
+// side_channel() in query.cc computes the others. A new channel has a value here, a name in
+// kChannels (network_input.cc) and a case in side_channel(); where it needs the spectrum of the
+// operator, needs_spectrum() says so, and docs/file_formats.md lists it.
 enum class Channel { y, deviation, precision, skip };
 
 // A `NetworkInput` lists the image and the side channels that a network takes.

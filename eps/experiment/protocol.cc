@@ -30,7 +30,7 @@ int64_t batch_of(const Protocol& protocol, const Images& images) {
   const int64_t count = images.x0.size(0);
   Rng rng(protocol.seed, count);
   const Operator A = make_operator(spec, images.x0, rng);
-  return !files_of(spec).empty() && A->format().batch() > 1 ? count : protocol.batch;
+  return !is_random(spec) && A->format().batch() > 1 ? count : protocol.batch;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "eps/io/array.h"
 
 #include "eps/base/printable.h"
-#include "eps/io/bytes.h"
 #include "eps/io/npy.h"
 #include "eps/io/safetensors.h"
 

@@ -46,7 +46,7 @@ struct Settings {
   int64_t particles;
   bool diffused;
   DdimConvention convention;
-  double eta, data_std;  // f as in ddim_noise(), d
+  double eta, data_std;  // eta of ddim_noise(), which gives f; d
 };
 
 struct Step {

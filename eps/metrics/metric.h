@@ -3,7 +3,8 @@
 //   EPS_METRICS(10, {{.name = "psnr", .label = "PSNR", ..., .per_image = ...}});
 //
 // registers the metrics of one file, in their order, behind those of files with a lower number:
-// the order of tables. Nothing else names them.
+// the order of tables. Nothing else names them. The numbers so far: psnr 10, ssim 20, lpips 30,
+// frechet 40, scores 50, mmd 60, calibration 70, consistency 80.
 #pragma once
 
 #include "eps/metrics/bootstrap.h"

@@ -2,7 +2,6 @@
 #include "eps/nets/feature_net.h"
 
 #include "eps/base/printable.h"
-#include "eps/io/bytes.h"
 
 namespace eps::nets {
 namespace {

@@ -42,8 +42,8 @@ Operator dense_matrix(const Tensor& matrix, const Shape& image);
 // Returns the operator x -> second(first(x)).
 Operator compose(Operator first, Operator second);
 
-// Returns all measurements of one image of the shape (N, C, H, W), flattened and concatenated: y is
-// (N, M).
+// Returns all measurements of one image, flattened and concatenated: y is (N, M). `like` has the
+// shape and the device of the images.
 Operator stack(const std::vector<Operator>& parts, const Tensor& like);
 
 // These functions return kernels, each (kh, kw) in float64 with sum 1.

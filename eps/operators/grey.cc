@@ -54,6 +54,7 @@ EPS_OPERATOR({.name = "grey",
                                        {"mean", "luma"},
                                        "mean: 1/C each; luma: 0.299, 0.587, 0.114")},
               .make = make_grey,
+              .mixes_channels = true,
               // A grey image does not determine the number of channels of x: three, colour, are
               // assumed.
               .image_shape = [](const Spec&, const Shape& y) {

@@ -103,6 +103,7 @@ EPS_OPERATOR(
      .strengths = {"rows"},
      .make = make_matrix,
      .measurement_dims = 2,
+     .mixes_channels = true,
      // A measurement does not determine C, H, W: the image is a row vector, unless the user gives
      // the shape.
      .image_shape =

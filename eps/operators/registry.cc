@@ -95,7 +95,9 @@ Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng) {
   return parse_operator(spec)(like, rng);
 }
 
-bool is_composed(const std::string& spec) { return parts_of(spec).size() > 1; }
+bool is_composed(const std::string& spec) {
+  return spec.find(kThen) != std::string::npos || spec.find(kAnd) != std::string::npos;
+}
 
 bool names_operator(const std::string& spec) {
   return operators().contains(parts_of(spec).front().name());
@@ -126,6 +128,13 @@ bool is_random(const std::string& text) {
   return std::any_of(parts.begin(), parts.end(), [](const Spec& part) {
     const OperatorEntry& entry = find_operator(part);
     return entry.is_random && entry.is_random(part.resolve(entry.fields));
+  });
+}
+
+bool mixes_channels(const std::string& spec) {
+  const std::vector<Spec> parts = parts_of(spec);
+  return std::any_of(parts.begin(), parts.end(), [](const Spec& part) {
+    return find_operator(part).mixes_channels;
   });
 }
 

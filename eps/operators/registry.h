@@ -22,6 +22,7 @@ struct OperatorEntry {
   std::vector<std::string> strengths = {};
   std::function<Operator(const Spec& spec, const Tensor& like, Rng& rng)> make;
   int64_t measurement_dims = 4;  // with the batch
+  bool mixes_channels = false;   // an entry of the measurement may depend on several channels
   // Returns the shape of the images whose measurements have the shape y. Empty: the shape of y.
   std::function<Shape(const Spec& spec, const Shape& y)> image_shape = nullptr;
   // Returns whether two seeds may draw two operators from the spec. Empty: they never do.
@@ -38,6 +39,7 @@ Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng);
 Shape image_shape_of(const std::string& spec, const Shape& y);
 int64_t measurement_dims_of(const std::string& spec);
 bool is_composed(const std::string& spec);     // of several, by | or +
+bool mixes_channels(const std::string& spec);  // one of its operators does
 bool names_operator(const std::string& spec);  // begins with the name of a registered operator
 // Returns whether two seeds may draw two operators from the spec: such a spec does not determine
 // which operator made a measurement.

@@ -177,8 +177,7 @@ std::string axes(const LinePlot& plot, const Frame& frame) {
   const double low = std::max(x.low, y.low);
   const double high = std::min(x.high, y.high);
   if (plot.diagonal && low < high) {
-    svg += line(
-        "reference", x.place(low), y.place(low), x.place(high), y.place(high));
+    svg += line("reference", x.place(low), y.place(low), x.place(high), y.place(high));
   }
   return svg;
 }
@@ -202,11 +201,8 @@ std::string draw_series(const LinePlot& plot, const Frame& frame, const Series& 
     path += fmt::format("{}{:.2f} {:.2f}", path.empty() || gap ? "M" : "L", x, y);
     previous = point.x;
     if (std::isfinite(point.se) && point.se > 0) {
-      bars += line("error-bar",
-                   x,
-                   frame.y.place(point.y - point.se),
-                   x,
-                   frame.y.place(point.y + point.se));
+      bars += line(
+          "error-bar", x, frame.y.place(point.y - point.se), x, frame.y.place(point.y + point.se));
     }
     markers += marker(series.style, x, y, tooltip(plot, series, point));
   }

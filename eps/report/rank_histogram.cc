@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "eps/report/markup.h"
+#include "eps/report/numbers.h"
 
 namespace eps::report {
 namespace {

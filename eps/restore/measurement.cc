@@ -121,8 +121,8 @@ void check_channels(const std::string& path,
                     const Shape& image,
                     const OperatorChoice& chosen,
                     const NetworkShape& network) {
-  const bool each_alone =
-      chosen.measurement_dims > 2 && chosen.name != "grey" && operators().contains(chosen.name);
+  const bool each_alone = chosen.measurement_dims > 2 && operators().contains(chosen.name) &&
+                          !operators().at(chosen.name).mixes_channels;
   check(image[1] == network.channels || each_alone,
         path,
         ": a grey image, but ",

@@ -13,7 +13,6 @@
 namespace eps::training {
 namespace {
 
-// Copies the numbers to the device; a GPU's copy is asynchronous.
 // Copies a tensor to the device without waiting for the device.
 Tensor upload(const Tensor& tensor, at::Device device) {
   if (tensor.device() == device) return tensor;

@@ -54,7 +54,7 @@ MomentTest posterior_moments(const Problem& problem,
 }
 
 void verify_operator(const std::string& spec, const Draw& draw, uint64_t seed, const Rows& report) {
-  const Shape image{1, spec == "grey" ? 3 : 1, 8, 8};  // grey needs colour
+  const Shape image{1, mixes_channels(spec) ? 3 : 1, 8, 8};
   Rng rng(seed);
   const Operator A = draw(at::empty(image, at::kDouble), rng);
   const auto row = [&](const char* claim, double value, double bound) {

@@ -101,6 +101,11 @@ TEST(Field, DomainsAreTheAllowedValuesInWords) {
   for (size_t i = 0; i < kFields.size(); ++i) EXPECT_EQ(kFields[i].domain(), domains[i]);
 }
 
+TEST(Spec, SuggestionsAreNear) {
+  EXPECT_EQ(suggestion("esp", {"daps", "eps"}), " (did you mean \"eps\"?)");
+  EXPECT_EQ(suggestion("n", {"se", "x"}), "");
+}
+
 TEST(Spec, ErrorsNameTheThingItsValueAndWhatIsWanted) {
   EXPECT_EQ(error_of_operator("inpaint_radnom"),
             "unknown operator \"inpaint_radnom\" (did you mean \"inpaint_random\"?)");

@@ -293,6 +293,10 @@ TEST_F(Restore, TakesNetworksWhoseTasksItDoesNotKnow) {
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_EQ(outcome.output.find("blur_motion, not"), std::string::npos) << outcome.output;
   EXPECT_EQ(outcome.output.find("blur_motion with"), std::string::npos) << outcome.output;
+  remove_tree(out_);
+  write_small_eps(prior_, {.tasks = {"blur:strong", ""}, .sigma_y = "0.05"});
+  outcome = run(picture_ + " --motion 3,0" + rest, prior_);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
 // All of the image in one pixel: its picture shares memory.

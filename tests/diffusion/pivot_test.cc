@@ -11,10 +11,8 @@
 namespace eps {
 namespace {
 
-// Colour where the operator is about colour; small elsewhere, as these tests use dense matrices.
-Shape image_for(const std::string& spec) {
-  return {1, spec.find("grey") == std::string::npos ? 1 : 3, 8, 8};
-}
+// Colour where channels are mixed; small elsewhere, as these tests use dense matrices.
+Shape image_for(const std::string& spec) { return {1, mixes_channels(spec) ? 3 : 1, 8, 8}; }
 
 std::vector<std::string> example_specs() {
   std::vector<std::string> specs;

@@ -76,6 +76,11 @@ TEST(Protocol, AFileMayHaveAnOperatorForEachImage) {
     EXPECT_TRUE(problems[0].y.equal(masks.unsqueeze(1) * clean.x0));
     EXPECT_TRUE(first_problem(protocol, clean, at::kCPU).y.equal(problems[0].y));
   }
+  // One kernel for all images leaves the batch to the protocol, whatever else is drawn.
+  write_array(folder.file("kernel.npy"), at::ones({2, 2}, at::kDouble) / 4);
+  const std::string shared = "blur_kernel:file=" + folder.file("kernel.npy");
+  for (const auto& spec : {shared, shared + " | inpaint_random:missing=0.5"})
+    EXPECT_EQ(make_problems({.task = spec, .batch = 4}, clean, at::kCPU).size(), 2u) << spec;
   write_array(folder.file("masks.npy"), masks.slice(0, 0, 4));
   EXPECT_NE(error_of([&] {
               make_problems({.task = "inpaint_mask:file=" + folder.file("masks.npy"), .batch = 4},

@@ -57,8 +57,10 @@ TEST(Metric, TheOrderIsThatOfTables) {
                                            "rank_chi2",
                                            "spread_skill",
                                            "chi2"};
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics()) names.push_back(metric.name);
+  std::vector<std::string> names;  // but those of metrics that were added later
+  for (const Metric& metric : metrics())
+    if (std::find(wanted.begin(), wanted.end(), metric.name) != wanted.end())
+      names.push_back(metric.name);
   EXPECT_EQ(names, wanted);
 }
 

@@ -1,5 +1,5 @@
 // The operator of docs/add_an_operator.md: it is registered here, so the contract in
-// operator_test.cc runs over its example, too.
+// contract_test.cc runs over its example, too.
 #include "eps/verify/contract.h"
 #include "examples/extend/ghost.cc"
 #include "tests/documented.h"

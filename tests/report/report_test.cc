@@ -92,7 +92,7 @@ TEST(Report, WrongJsonIsAnErrorThatNamesTheField) {
   EXPECT_EQ(message("[3]"), "rows.json: row 1 must be a JSON object, got 3");
   EXPECT_EQ(change("\"nfe\":10.0,", ""), "rows.json: row 2: nfe is missing");
   EXPECT_EQ(change("\"nfe\"", "\"hue\":1,\"nfe\""),
-            "rows.json: row 2: unknown field \"hue\"");
+            "rows.json: row 2: unknown field \"hue\" (did you mean \"nfe\"?)");
   EXPECT_EQ(change("\"nfe\":10.0", "\"nfe\":\"10\""),
             "rows.json: row 2: nfe must be a number or null, got \"10\"");
   EXPECT_EQ(change("\"steps\":10", "\"steps\":1.5"),

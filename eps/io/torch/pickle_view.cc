@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "eps/base/printable.h"
-#include "eps/io/bytes.h"
 
 namespace eps {
 namespace {

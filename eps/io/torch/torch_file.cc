@@ -1,9 +1,7 @@
 // A reader of PyTorch checkpoints that needs no Python and executes nothing.
 #include "eps/io/torch/torch_file.h"
 
-#include "eps/base/printable.h"
 #include "eps/io/bytes.h"
-#include "eps/io/file.h"
 #include "eps/io/torch/pickle_json.h"
 #include "eps/io/torch/pickle_view.h"
 #include "eps/io/torch/torch_module.h"
