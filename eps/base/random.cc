@@ -1,6 +1,7 @@
 // Philox4x32-10, and the Box-Muller transform in float64.
 #include "eps/base/random.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 
 #include <cmath>
@@ -57,10 +58,15 @@ Rng::Rng(uint64_t seed, std::vector<uint64_t> images) : seed_(seed), images_(std
   check(!images_.empty(), "Rng: at least one image is wanted");
 }
 
+at::Generator make_generator(at::Device device) {
+  if (device.is_cpu()) return at::detail::createCPUGenerator();
+  return at::globalContext().defaultGenerator(device).clone();
+}
+
 Rng Rng::on_device(at::Device device, uint64_t seed, std::vector<uint64_t> images) {
   Rng rng(seed, std::move(images));
   if (!device.is_cpu()) {
-    rng.generator_ = at::globalContext().defaultGenerator(device).clone();
+    rng.generator_ = make_generator(device);
     rng.generator_.set_current_seed(seed);
   }
   return rng;

@@ -49,4 +49,8 @@ class Rng {
 // Computes ten rounds of Philox4x32 (public for the known-answer test).
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key);
 
+// Returns a new generator of libtorch's on the device; set its seed before use. A clone of the
+// default generator would do as well, but libtorch 1.13 leaks clones of the CPU's.
+at::Generator make_generator(at::Device device);
+
 }  // namespace eps

@@ -42,7 +42,7 @@ Trainer::Trainer(const Checkpoint& start,
       gradient_(at::zeros_like(parameters_)),
       adam_(parameters_, options.adam),
       sums_(network_.device()),
-      dropout_(at::globalContext().defaultGenerator(network_.device()).clone()) {
+      dropout_(make_generator(network_.device())) {
   check(options.batch % ranks.size() == 0,
         "training: a batch of ",
         options.batch,

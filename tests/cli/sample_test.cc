@@ -49,6 +49,9 @@ TEST(Sample, IddpmsNetworksAreAskedAtTheirOwnNoiseLevels) {
 }
 
 TEST(Sample, TakesTheLastOfAllSeeds) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer reserves more memory than the limit";
+#endif
   const Folder folder;
   nets::UNetConfig config = small_adm();
   config.label_dim = 0;

@@ -12,9 +12,8 @@ namespace {
 // The ranks that the values of a metric are given, 0 for none.
 std::vector<int> ranks(const std::string& metric, const std::vector<double>& values) {
   std::vector<int> result;
-  for (const auto& line : make_tables(report_of({metric}, rows_of(metric, values))).front().lines) {
-    result.push_back(line.cells.front().rank);
-  }
+  const std::vector<Table> tables = make_tables(report_of({metric}, rows_of(metric, values)));
+  for (const auto& line : tables.front().lines) result.push_back(line.cells.front().rank);
   return result;
 }
 
