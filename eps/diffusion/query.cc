@@ -4,15 +4,15 @@
 namespace eps {
 namespace {
 
-// Returns diag f(A'A; sigma^2, sigma_y^2) as an image like x. `who` is for messages.
+// Returns diag f(A'A; sigma^2, sigma_y^2) as an image like x.
 using Diagonal = std::function<Tensor(
     const Tensor& e, const Tensor& sigma_squared, const Tensor& sigma_y_squared)>;
-Tensor diagonal(const Problem& problem, const Query& query, const char* who, const Diagonal& f) {
+Tensor diagonal(const Problem& problem, const Query& query, const Diagonal& f) {
   const Tensor sigma_squared = query.sigma.square(), sigma_y_squared = problem.sigma_y.square();
   const auto at_eigenvalue = [&](const Tensor& e) {
     return f(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
   };
-  return spectral_of(*problem.A, who).diagonal(query.x, at_eigenvalue).expand_as(query.x);
+  return problem.A->functions().diagonal(query.x, at_eigenvalue).expand_as(query.x);
 }
 
 // Returns one channel of the side, an image like x.
@@ -21,10 +21,10 @@ Tensor side_channel(Channel channel, const Problem& problem, const Query& query)
     case Channel::y:  // one measurement may stand for all images
       return problem.A->format().picture(problem.y).expand_as(query.x);
     case Channel::deviation:
-      return diagonal(problem, query, "input: the channel deviation", pivot_variance).log() / 8;
+      return diagonal(problem, query, pivot_variance).log() / 8;
     case Channel::precision: {
-      const auto known = [](const Tensor& e, const Tensor&, const Tensor& n) { return e / n; };
-      return (diagonal(problem, query, "input: the channel precision", known) / 4).log1p() / 8;
+      const Tensor known = problem.A->functions().normal_diagonal(query.x).expand_as(query.x);
+      return (known / per_sample(4 * problem.sigma_y.square(), known)).log1p() / 8;
     }
     case Channel::skip:
       break;

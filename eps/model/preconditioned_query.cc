@@ -88,7 +88,7 @@ std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make
     const Preconditioning& preconditioning, const Query& query) const {
   const Tensor sigma_squared = query.sigma.to(at::kFloat).square();
   if (query.A) {
-    const Spectral* spectral = &spectral_of(*query.A, "preconditioning: anisotropic");
+    const Spectral* spectral = &query.A->functions();
     return std::make_shared<Directions>(Directions{spectral,
                                                    sigma_squared,
                                                    query.sigma_y.to(at::kFloat).square(),
@@ -150,10 +150,10 @@ Tensor PreconditionedQuery::target(const Tensor& x0) const {
 Tensor PreconditionedQuery::mean_square_out() const {
   if (!directions_) return c_.c_out.square();
   const Rule square_out = [](const Tensor& v, const Tensor& p) { return v * p / (v + p); };
-  const Tensor diagonal =
-      directions_->A ? directions_->A->diagonal(x_, directions_->gain(square_out))
-                     : spectral_mean(directions_->isotropic_gain(square_out, x_), x_.size(3));
-  return diagonal.expand_as(x_).mean({1, 2, 3}, true);
+  if (directions_->A) return directions_->A->mean_eigenvalue(x_, directions_->gain(square_out));
+  return spectral_mean(directions_->isotropic_gain(square_out, x_), x_.size(3))
+      .expand_as(x_)
+      .mean({1, 2, 3}, true);
 }
 
 Tensor denoise(const nets::UNet& network,

@@ -14,6 +14,9 @@ class Composition final : public LinearOperator {
 
   Tensor apply(const Tensor& x) const override { return second_->apply(first_->apply(x)); }
   Tensor adjoint(const Tensor& y) const override { return first_->adjoint(second_->adjoint(y)); }
+  Tensor picture(const Tensor& y) const override {
+    return first_->format().picture(second_->format().picture(y));
+  }
   Tensor measured(const Tensor& y) const override { return second_->format().measured(y); }
   std::map<std::string, Tensor> parameters() const override {
     std::map<std::string, Tensor> all;

@@ -5,6 +5,8 @@
 // float64.
 #pragma once
 
+#include <mutex>
+
 #include "eps/base/core.h"
 #include "eps/base/random.h"
 
@@ -31,6 +33,10 @@ class Spectral {
   // Returns the diagonal of the matrix f(A'A), in a shape that broadcasts over images like `like`.
   // The default filters an impulse for each pixel and channel, which is correct and slow.
   virtual Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const;
+  // Returns the diagonal of A'A itself.
+  virtual Tensor normal_diagonal(const Tensor& like) const;
+  // Returns the mean of the diagonal of f(A'A), the mean eigenvalue: (N, 1, 1, 1).
+  virtual Tensor mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const;
 
   // Returns the power of the data along the eigendirections, in the layout of the eigenvalues, for
   // data whose power along the frequencies of rfft2 is `spectrum`. The default gives every
@@ -79,8 +85,16 @@ class LinearOperator : protected MeasurementFormat {
   virtual const Spectral* spectral() const { return nullptr; }  // none: A'A has no fast basis
   virtual const MeasurementFormat& format() const { return *this; }
 
+  // Returns spectral(), or, where there is none, functions of A'A by the Lanczos process
+  // (eps/operators/krylov.h), which take many products.
+  const Spectral& functions() const;
+
  protected:
   Tensor picture(const Tensor& y) const override { return adjoint(y); }
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const Spectral> krylov_;
 };
 
 using Operator = std::shared_ptr<const LinearOperator>;

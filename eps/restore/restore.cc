@@ -12,12 +12,6 @@
 namespace eps {
 namespace {
 
-// Returns whether the input or the preconditioning of a network uses the spectrum of A'A.
-bool needs_spectrum(const Checkpoint& network) {
-  return network.preconditioning.kind == Preconditioning::Kind::anisotropic ||
-         network.input.needs_spectrum();
-}
-
 // Returns a warning about a kernel that is no average, most likely a mistake.
 std::vector<std::string> kernel_warnings(const LinearOperator& A, const std::string& spec) {
   const auto parameters = A.format().parameters();
@@ -113,10 +107,6 @@ RestorationResult restore_measurement(const Measurement& measurement,
   check_restores(network, request.network);
   RestorationResult result{.measurement = measurement};
   Problem& problem = result.measurement.problem;
-  check(!needs_spectrum(network) || problem.A->spectral() != nullptr,
-        request.network,
-        ": takes single operators, not ",
-        chosen.spec);
   const nets::UNetConfig& config = network.network.config();
   warn(request, kernel_warnings(*problem.A, chosen.spec), result);
   warn(request,

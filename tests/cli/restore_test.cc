@@ -245,13 +245,19 @@ TEST_F(Restore, RefusesWhatCannotBeRestored) {
                    "restore " + picture_ + noise + " --gaussian 0.5 --model " + eps_ + " --out " +
                        folder_.file("file/below")),
        "file is not a folder");
-  // One that is asked with the spectrum of A'A.
+}
+
+// A network that is asked with functions of A'A.
+TEST_F(Restore, TakesChainsOfOperators) {
   const c10::NoGradGuard no_gradients;
   nets::UNetConfig wide = small_ncsnpp();
   wide.in_channels = 9;
   write_checkpoint(prior_, {.network = wave_network(wide), .input = NetworkInput::eps_precision});
-  says(run(picture_ + " --simulate --operator 'blur_gaussian:size=3 | inpaint_random'", prior_),
-       "takes single operators, not blur_gaussian:size=3 | inpaint_random");
+  const Outcome outcome = run(
+      picture_ +
+          " --simulate --samples 2 --steps 2 --operator 'blur_gaussian:size=3 | inpaint_random'",
+      prior_);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
 TEST_F(Restore, DoesNotLookAtWhatIsUnderTheMask) {
