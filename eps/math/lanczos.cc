@@ -49,10 +49,10 @@ void Lanczos::step() {
   basis_.select(1, filled).copy_(next.squeeze(2) * inverse.to(next.options()).unsqueeze(1));
 }
 
-Tensor Lanczos::coefficients(const Function& f) const {
-  const Tensor off = at::stack(beside_, 1).slice(1, 0, steps() - 1);
-  const Tensor T =
-      at::diag_embed(at::stack(diagonal_, 1)) + at::diag_embed(off, 1) + at::diag_embed(off, -1);
+Tensor Lanczos::coefficients(const Function& f, int64_t m) const {
+  const Tensor diagonal = at::stack(diagonal_, 1).slice(1, 0, m);
+  const Tensor off = at::stack(beside_, 1).slice(1, 0, m - 1);
+  const Tensor T = at::diag_embed(diagonal) + at::diag_embed(off, 1) + at::diag_embed(off, -1);
   const auto [values, vectors] = at::linalg_eigh(T.cpu());
   Shape shape(shape_.size(), 1);
   shape.front() = values.size(0);
@@ -67,29 +67,31 @@ Tensor Lanczos::coefficients(const Function& f) const {
 
 Tensor Lanczos::operator()(const Function& f) {
   const c10::NoGradGuard no_gradients;
-  Tensor before, now;
-  int64_t counted = 0;
-  while (true) {
-    while (steps() < counted + kStepsBetweenChecks) step();
-    before = now;
-    now = coefficients(f);
-    if (before.defined()) {
-      const Tensor change = now - at::constant_pad_nd(before, {0, now.size(1) - before.size(1)});
-      const Tensor relative =
-          change.square().sum(1).sqrt() / now.square().sum(1).sqrt().clamp_min(1e-300);
-      const double worst = relative.max().item<double>();
-      if (worst <= options_.tolerance) break;
-      check(steps() < options_.max_steps && std::isfinite(worst),
-            "Lanczos: the last steps of ",
-            steps(),
-            " changed the result by ",
-            worst,
-            ", wanted ",
-            options_.tolerance);
+  const auto length_of = [](const Tensor& v) { return v.square().sum(1, true).sqrt(); };
+  Tensor done = at::zeros({norm_.size(0), 1}, norm_.options().dtype(at::kBool)), answer;
+  for (int64_t m = kStepsBetweenChecks;; m += kStepsBetweenChecks) {
+    while (steps() < m) step();
+    const Tensor now = coefficients(f, m);
+    if (!answer.defined()) {
+      answer = now;
+      continue;
     }
-    counted = steps();
+    // A sample that is done keeps its answer, and another one takes the newest.
+    const Tensor before = at::constant_pad_nd(answer, {0, kStepsBetweenChecks});
+    const Tensor change = length_of(now - before) / length_of(now).clamp_min(1e-300);
+    answer = at::where(done, before, now);
+    done = at::logical_or(done, change <= options_.tolerance);
+    if (done.all().item<bool>()) break;
+    const double worst = at::where(done, at::zeros_like(change), change).max().item<double>();
+    check(m < options_.max_steps && std::isfinite(worst),
+          "Lanczos: the last steps of ",
+          m,
+          " changed the result by ",
+          worst,
+          ", wanted ",
+          options_.tolerance);
   }
-  const Tensor weights = (now * norm_.unsqueeze(1)).to(basis_.scalar_type()).unsqueeze(1);
+  const Tensor weights = (answer * norm_.unsqueeze(1)).to(basis_.scalar_type()).unsqueeze(1);
   return at::matmul(weights, basis_.slice(1, 0, weights.size(2))).reshape(shape_);
 }
 

@@ -25,15 +25,16 @@ class Lanczos {
   Lanczos(Product product, const Tensor& b, const LanczosOptions& options = {});
 
   // Returns f(M) b. f maps eigenvalues, (N, 1, ..., 1, m), float64, and must be finite at 0 as
-  // well. The space grows until four more steps change f(M) b by no more than the tolerance, or by
-  // an Error after max_steps.
+  // well. A sample is done when four more steps change its f(M) b by no more than the tolerance,
+  // whatever its neighbours do and however far the space has grown for another function. Samples
+  // that are not done after max_steps are an Error.
   Tensor operator()(const Function& f);
 
   int64_t steps() const { return static_cast<int64_t>(diagonal_.size()); }
 
  private:
   void step();
-  Tensor coefficients(const Function& f) const;  // f(T) e_1, (N, m)
+  Tensor coefficients(const Function& f, int64_t m) const;  // f(T) e_1 after m steps, (N, m)
 
   const Product product_;
   const LanczosOptions options_;
