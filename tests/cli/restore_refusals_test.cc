@@ -1,0 +1,127 @@
+// eps restore, as a user calls it: what it refuses, and what it warns of.
+#include "tests/cli/restore_program.h"
+
+namespace eps {
+namespace {
+
+using RestoreRefusals = RestoreProgram;
+
+TEST_F(RestoreRefusals, WarnsOfNoiseTheNetworkNeverSaw) {
+  const Outcome outcome = run(picture_ + " --motion 3,0 --noise sigma=0.5");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("was trained for measurement noise of 0.01..0.2, not 0.5"),
+            std::string::npos)
+      << outcome.output;
+}
+
+TEST_F(RestoreRefusals, WarnsOfValuesTheNetworkNeverSaw) {
+  const std::string simulate = image_ + " --simulate --operator inpaint_random:missing=";
+  const Outcome outcome = run(simulate + "0.9");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("was trained for inpaint_random with missing=0.5..0.7, not 0.9"),
+            std::string::npos)
+      << outcome.output;
+  remove_tree(out_);
+  const Outcome within = run(simulate + "0.5..0.6");
+  EXPECT_EQ(within.status, 0);
+  EXPECT_EQ(within.output.find("warning"), std::string::npos) << within.output;
+}
+
+// 4 of 8 pixels are 50%. The size of a kernel's array does not count.
+TEST_F(RestoreRefusals, WarnsOfValuesInPixelsWhereItKnowsPercentages) {
+  write_small_eps(
+      prior_,
+      {.tasks = {"inpaint_box:height=25%..50%,width=25%..50%", "blur_gaussian:std=0.5..1"}});
+  const std::string rest = " --steps 1 --samples 1";
+  const Outcome higher =
+      run(image_ + " --simulate --operator inpaint_box:height=5,width=4" + rest, prior_);
+  EXPECT_EQ(higher.status, 0) << higher.output;
+  EXPECT_NE(higher.output.find("was trained for inpaint_box with height=25%..50%, not 5\n"),
+            std::string::npos)
+      << higher.output;
+  EXPECT_EQ(higher.output.find("width=25%"), std::string::npos) << higher.output;
+  remove_tree(out_);
+  const Outcome blurred = run(image_ + " --simulate --gaussian 0.7" + rest, prior_);
+  EXPECT_EQ(blurred.status, 0) << blurred.output;
+  EXPECT_EQ(blurred.output.find("was trained"), std::string::npos) << blurred.output;
+}
+
+TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
+  const std::string mask = " --mask " + mask_, noise = " --noise 6";
+  says(run(picture_),
+       "One of mask, kernel, motion, gaussian, downscale and operator is wanted, got none");
+  says(run(picture_ + mask + " --gaussian 1"), "got gaussian and mask");
+  says(run(picture_ + mask, prior_),
+       "is a prior; a network trained for the posterior is wanted; eps run has methods for other "
+       "networks");
+  says(run(picture_ + mask, folder_.file("none.safetensors")), "none.safetensors");
+  for (const auto* wrong : {"-3", "nan", "sigma=0"})
+    says(run(picture_ + mask + " --noise=" + wrong), "a number > 0 is wanted");
+  says(run(picture_ + noise + " --operator random_inpainting"), "is drawn at random");
+  says(run(picture_ + noise + " --motion 7..15,0"), "blur: a kernel of 15 x 15 does not fit");
+  says(run(picture_ + noise + " --motion 3..5,0"), "is drawn at random");
+  says(run(picture_ + noise + " --motion 3"), "LENGTH,ANGLE is wanted");
+  says(run(picture_ + noise + " --gaussian wide"), "gaussian: STD=wide is not a number");
+  says(
+      run(picture_ + noise + " --downscale 2"),
+      "an image of 16 x 16, from a measurement of 3 x 8 x 8; the network " + eps_ + " takes 8 x 8");
+  says(run(folder_.file("no.png") + noise + mask), "no.png");
+  says(run(picture_ + noise + " --mask " + folder_.file("no.png")), "no.png");
+  says(run(picture_ + noise + " --operator fourier_lines"), "is no picture");
+  says(run(picture_ + noise + " --operator inpaint_bx"),
+       "did you mean \"inpaint_box\"?); see eps list tasks");
+  const std::string other = folder_.file("other.npy");
+  write_npy(other, at::zeros({6, 7}, at::kFloat));
+  says(run(other + noise + mask), "an image of 6 x 7; the network");
+  says(run(picture_ + noise + " --mask " + other), "the mask is 6 x 7, the image 8 x 8 pixels");
+  write_npy(other, at::ones({9, 9}, at::kFloat));
+  says(run(picture_ + noise + " --kernel " + other), "9 x 9");
+  write_npy(other, at::zeros({2, 3, 8, 8}, at::kFloat));
+  says(run(other + noise + mask), "one measurement of 3 dimensions is wanted, got 2 x 3 x 8 x 8");
+  write_npy(other, at::zeros({2, 8, 8}, at::kFloat));
+  says(run(other + noise + mask), "an image of 2 channels; the network");
+  write_npy(other, at::zeros({3, 8, 8}, at::kLong));
+  says(run(other + noise + mask), "float32, float64 or uint8 is wanted");
+  write_npy(other, at::full({3, 8, 8}, std::nan(""), at::kFloat));
+  says(run(other + noise + mask), "other.npy");
+  write_npy(other, at::full({3, 8, 8}, 7, at::kFloat));
+  says(run(other + mask + " --simulate"), "images are wanted in [-1, 1]");
+  std::filesystem::create_directories(out_ + "/kept");
+  EXPECT_NE(run(picture_ + mask).output.find("a new or an empty folder is wanted"),
+            std::string::npos);
+}
+
+TEST_F(RestoreRefusals, RefusesWhatCannotBeRestored) {
+  const std::string noise = " --noise 6", dark = folder_.file("dark.png");
+  write_png(dark, at::zeros({8, 8}, at::kByte));
+  says(run(picture_ + noise + " --mask " + dark), "nothing is measured");
+  const std::string other = folder_.file("other.npy");
+  write_npy(other, at::full({3, 8, 8}, 200, at::kFloat));
+  says(run(other + noise + " --gaussian 0.5"),
+       "values of up to 200; units of [-1, 1] are wanted, or uint8 for 8 bits");
+  says(run(grey_ + " --simulate --operator grey"), "does not act on each channel alone");
+  says(run(grey_ + " --simulate --operator matrix:rows=20"), "does not act on each channel alone");
+  says(run(picture_ + " --gaussian 0.5 --seed -1"), "--seed");
+  put_bytes(folder_.file("file"), "");
+  says(run_program(EPS_PROGRAM,
+                   "restore " + picture_ + noise + " --gaussian 0.5 --model " + eps_ + " --out " +
+                       folder_.file("file/below")),
+       "file is not a folder");
+}
+
+TEST_F(RestoreRefusals, WarnsOfAKernelThatIsNoAverage) {
+  const std::string kernel = folder_.file("kernel.npy");
+  write_npy(kernel, at::ones({3, 3}, at::kFloat));
+  const Outcome outcome = run(picture_ + " --noise 6 --kernel " + kernel);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("has the sum 9, not 1"), std::string::npos) << outcome.output;
+}
+
+TEST_F(RestoreRefusals, RefusesSeedsThatItWouldChange) {
+  for (const char* seed : {"18446744073709551616", "010", "1.5"})
+    says(run(picture_ + " --gaussian 0.5 --noise 1 --seed " + seed),
+         std::string("a seed is a whole number from 0 to 18446744073709551615, got ") + seed);
+}
+
+}  // namespace
+}  // namespace eps
