@@ -20,8 +20,7 @@ Tensor power(const Tensor& h) { return at::real(h).square() + at::imag(h).square
 
 }  // namespace
 
-CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
-    : kernel_(kernel.to(at::kDouble)), height_(height), width_(width) {
+void check_kernel(const Tensor& kernel, int64_t height, int64_t width) {
   check(kernel.dim() == 3, "blur: a kernel is N x kh x kw, got ", to_string(kernel.sizes()));
   check(kernel.size(1) <= height && kernel.size(2) <= width,
         "blur: a kernel of ",
@@ -33,6 +32,11 @@ CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
         " x ",
         width,
         " pixels");
+}
+
+CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
+    : kernel_(kernel.to(at::kDouble)), height_(height), width_(width) {
+  check_kernel(kernel, height, width);
   const Tensor h = at::fft_rfft2(on_canvas(kernel_, height, width));
   // Zeros of h come out of the FFT as rounding errors. They must be exact zeros: they are outside
   // the range of A, and their inverse at lambda = 0 is 0, not 1e16.

@@ -10,6 +10,9 @@
 
 namespace eps {
 
+// Throws an Error unless kernels are N x kh x kw and fit the image.
+void check_kernel(const Tensor& kernel, int64_t height, int64_t width);
+
 class CircularBlur final : public LinearOperator, public Spectral {
  public:
   CircularBlur(const Tensor& kernel, int64_t height, int64_t width);

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "eps/operators/blur.h"
+#include "eps/operators/border.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/operators/registry.h"
@@ -58,12 +59,46 @@ Tensor gaussians(const Tensor& std, int64_t size) {
   return kernel / kernel.sum({1, 2}, true);
 }
 
-Operator blur_like(const Tensor& kernels, const Tensor& like) {
-  return circular_blur(kernels.to(like.device()), like.size(2), like.size(3));
+// Returns the number of pixels on each side of a disk's kernel.
+int64_t disk_size(double radius) { return 2 * static_cast<int64_t>(std::ceil(radius - 0.5)) + 1; }
+
+// Returns disks of (N) radii, (N, size, size). The weight of a pixel is the part of its area inside
+// the disk, by kPoints x kPoints points.
+Tensor disks(const Tensor& radius, int64_t size) {
+  constexpr int64_t kPoints = 16;
+  const double step = 1.0 / kPoints;
+  const Tensor place =
+      (at::arange(size * kPoints, radius.options()) + 0.5) * step - static_cast<double>(size) / 2;
+  const Tensor distance = place.unsqueeze(1).square() + place.square();
+  const Tensor inside =
+      (distance <= radius.reshape({-1, 1, 1}).square()).to(radius.scalar_type()).unsqueeze(1);
+  const Tensor kernel = at::avg_pool2d(inside, kPoints).squeeze(1);
+  return kernel / kernel.sum({1, 2}, true);
+}
+
+Operator blur_like(const Spec& spec, const Tensor& kernels, const Tensor& like) {
+  return blur(kernels.to(like.device()), like.size(2), like.size(3), border_of(spec));
 }
 
 Operator make_gaussian(const Spec& spec, const Tensor& like, Rng& rng) {
-  return blur_like(gaussian_kernels(spec, like, rng), like);
+  return blur_like(spec, gaussian_kernels(spec, like, rng), like);
+}
+
+Operator make_disk(const Spec& spec, const Tensor& like, Rng& rng) {
+  const Range radii = spec.range("radius");
+  const int64_t size = disk_size(radii.high);
+  check_fits(size, like);
+  return blur_like(spec, disks(draw_or_fix(radii, like, rng), size), like);
+}
+
+// Returns the number of lengths that a motion blur draws from.
+double lengths_of(const Spec& spec) {
+  const Range lengths = spec.range("length");
+  return std::floor((lengths.high - lengths.low) / static_cast<double>(spec.integer("step"))) + 1;
+}
+int64_t longest_of(const Spec& spec) {
+  const auto step = static_cast<double>(spec.integer("step"));
+  return std::lround(spec.range("length").low + step * (lengths_of(spec) - 1));
 }
 
 Operator make_motion(const Spec& spec, const Tensor& like, Rng& rng) {
@@ -71,55 +106,94 @@ Operator make_motion(const Spec& spec, const Tensor& like, Rng& rng) {
   check_fits(std::lround(lengths.high) / 2 * 2 + 1, like);
   const auto step = static_cast<double>(spec.integer("step"));
   const Range angles = spec.range("angle");
-  const double choices = std::floor((lengths.high - lengths.low) / step) + 1;
-  const double longest = std::round(lengths.low + step * (choices - 1));
+  const double choices = lengths_of(spec);
   // A single length takes a random number, too, so that the angles do not depend on the range of
   // lengths.
   const bool fixed = lengths.low == lengths.high && angles.low == angles.high;
   const Tensor pick =
       fixed ? draw_or_fix({0, 0}, like, rng) : draw_in({0, choices}, like, rng).flatten();
   const Tensor length = (lengths.low + step * pick.floor().clamp_max(choices - 1)).round();
-  return blur_like(motion_kernels(length,
-                                  draw_or_fix(angles, like, rng).to(length.device()),
-                                  static_cast<int64_t>(longest)),
-                   like);
+  return blur_like(
+      spec,
+      motion_kernels(length, draw_or_fix(angles, like, rng).to(length.device()), longest_of(spec)),
+      like);
 }
 
 Operator make_kernel(const Spec& spec, const Tensor& like, Rng&) {
-  return blur_like(read_kernel_file(spec.text("file"), like), like);
+  return blur_like(spec, read_kernel_file(spec.text("file"), like), like);
 }
 
+// Returns `image_shape` of a blur whose kernel has this height and width: the image of a valid
+// measurement is larger.
+using KernelSize = std::function<std::pair<int64_t, int64_t>(const Spec& spec)>;
+std::function<Shape(const Spec& spec, const Shape& y)> frame_of(KernelSize size) {
+  return [size = std::move(size)](const Spec& spec, const Shape& y) {
+    check(y.size() == 4, spec.name(), ": a measurement is N x C x H x W, got ", to_string(y));
+    if (border_of(spec) != Border::valid) return y;
+    const auto [height, width] = size(spec);
+    return Shape{y[0], y[1], y[2] + height - 1, y[3] + width - 1};
+  };
+}
+std::pair<int64_t, int64_t> square(int64_t side) { return {side, side}; }
+
 EPS_OPERATOR({.name = "blur_gaussian",
-              .summary = "circular blur with a Gaussian kernel",
+              .summary = "blur with a Gaussian kernel",
               .example = "blur_gaussian:std=0.75,size=7",
               .fields = {Field::range("std",
                                       "0.75",
                                       at_least(1e-3),
                                       "standard deviation in pixels; a..b draws one per image"),
-                         Field::integer("size", "11", at_least(1), "kernel size in pixels")},
+                         Field::integer("size", "11", at_least(1), "kernel size in pixels"),
+                         border_field()},
               .strengths = {"std"},
               .make = make_gaussian,
+              .image_shape = frame_of([](const Spec& spec) {
+                return square(spec.integer("size"));
+              }),
               .is_random = random_ranges({"std"})});
+
+EPS_OPERATOR({.name = "blur_disk",
+              .summary = "blur with a disk: a lens out of focus",
+              .example = "blur_disk:radius=1.5",
+              .fields = {Field::range("radius",
+                                      "2",
+                                      {0.5, 1e4},
+                                      "radius in pixels; a..b draws one per image"),
+                         border_field()},
+              .strengths = {"radius"},
+              .make = make_disk,
+              .image_shape = frame_of([](const Spec& spec) {
+                return square(disk_size(spec.range("radius").high));
+              }),
+              .is_random = random_ranges({"radius"})});
 
 EPS_OPERATOR(
     {.name = "blur_motion",
-     .summary = "circular blur along a straight line",
+     .summary = "blur along a straight line",
      .example = "blur_motion:length=5,angle=30",
      .fields =
          {Field::range("length", "15", {1, 1e6}, "pixels; a..b draws one per image"),
           Field::integer("step", "1", at_least(1), "spacing of the lengths that a..b draws from"),
           Field::range(
-              "angle", "0", {-360, 360}, "degrees, counter-clockwise; a..b draws one per image")},
+              "angle", "0", {-360, 360}, "degrees, counter-clockwise; a..b draws one per image"),
+          border_field()},
      .strengths = {"length"},
      .make = make_motion,
+     .image_shape = frame_of([](const Spec& spec) { return square(longest_of(spec) / 2 * 2 + 1); }),
      .is_random = random_ranges({"length", "angle"})});
 
 EPS_OPERATOR(
     {.name = "blur_kernel",
-     .summary = "circular blur with a kernel from a file, its origin at index size/2",
+     .summary = "blur with a kernel from a file, its origin at index size/2",
      .example = "",
-     .fields = {{"file", "", ".npy or .safetensors (unscaled), PNG or JPEG (divided by its sum)"}},
-     .make = make_kernel});
+     .fields = {{"file", "", ".npy or .safetensors (unscaled), PNG or JPEG (divided by its sum)"},
+                border_field()},
+     .make = make_kernel,
+     .image_shape = frame_of([](const Spec& spec) {
+       const Tensor one = at::empty({1, 1, 1, 1}, at::kDouble);
+       const Tensor kernel = read_kernel_file(spec.text("file"), one);
+       return std::pair{kernel.size(1), kernel.size(2)};
+     })});
 
 }  // namespace
 
@@ -134,6 +208,11 @@ Tensor motion_kernel(int64_t length, double angle) {
   return motion_kernels(
              at::full({1}, length, at::kDouble), at::full({1}, angle, at::kDouble), length)
       .squeeze(0);
+}
+
+Tensor disk_kernel(double radius) {
+  check(radius >= 0.5, "disk_kernel: radius must be at least 0.5, got ", radius);
+  return disks(at::full({1}, radius, at::kDouble), disk_size(radius)).squeeze(0);
 }
 
 Tensor gaussian_kernels(const Spec& spec, const Tensor& like, Rng& rng) {

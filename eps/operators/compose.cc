@@ -1,7 +1,8 @@
-// Composition and stacking of operators. Their ridge runs conjugate gradients, but for blur then
-// pool.
-#include "eps/operators/blur.h"
+// Composition and stacking of operators. Their ridge runs conjugate gradients, but for a blur
+// before pooling or a mask.
+#include "eps/math/spectrum.h"
 #include "eps/operators/factories.h"
+#include "eps/operators/masked_blur.h"
 #include "eps/operators/pooling.h"
 
 namespace eps {
@@ -100,13 +101,38 @@ class Stack final : public LinearOperator {
   std::vector<Shape> shapes_;  // of each part's y, the first entry any N
 };
 
+// Returns the mask, (1, 1, H, W), of an operator that keeps pixels; undefined for others.
+Tensor mask_of(const LinearOperator& A) {
+  if (!A.spectral() || A.spectral()->basis() != Basis::pixel) return {};
+  const auto parameters = A.format().parameters();
+  const auto found = parameters.find("mask");
+  if (found == parameters.end() || found->second.dim() != 3 || found->second.size(0) != 1)
+    return {};
+  const Tensor mask = found->second.unsqueeze(1);
+  return (mask * (1 - mask)).any().item<bool>() ? Tensor() : mask;
+}
+
+// Returns two circular blurs as one, with a kernel of the size of the frame.
+Operator join(const CircularBlur& first, const CircularBlur& second) {
+  const int64_t height = first.height(), width = first.width();
+  const Tensor impulse = unit_impulse(height, width, first.kernel().options());
+  const Tensor response = second.apply(first.apply(impulse));
+  return circular_blur(
+      at::roll(response, {height / 2, width / 2}, {2, 3}).squeeze(1), height, width);
+}
+
 }  // namespace
 
 Operator compose(Operator first, Operator second) {
   check(first && second, "compose: two operators are wanted");
   const auto* blur = dynamic_cast<const CircularBlur*>(first.get());
   const auto* pool = dynamic_cast<const AveragePool*>(second.get());
+  const auto* blur_again = dynamic_cast<const CircularBlur*>(second.get());
+  if (blur && blur_again) return join(*blur, *blur_again);
   if (blur && pool) return blur_pool(blur->kernel(), blur->height(), blur->width(), pool->factor());
+  if (blur)
+    if (const Tensor mask = mask_of(*second); mask.defined() && MaskedBlur::supports(*blur, mask))
+      return std::make_shared<MaskedBlur>(*blur, mask);
   return std::make_shared<Composition>(std::move(first), std::move(second));
 }
 

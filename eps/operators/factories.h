@@ -2,6 +2,7 @@
 // the same functions.
 #pragma once
 
+#include "eps/operators/border.h"
 #include "eps/operators/operator.h"
 
 namespace eps {
@@ -20,6 +21,24 @@ Operator average_pool(int64_t factor);
 // Returns the circular convolution with the kernel, whose origin is at index size/2. kernel: (N or
 // 1, kh, kw).
 Operator circular_blur(const Tensor& kernel, int64_t height, int64_t width);
+
+// Returns the convolution with the kernel, whose origin is at index size/2, under any rule for the
+// border. y of a valid blur is smaller than x by the kernel's size less 1. Kernels that are a
+// product of a row and a column have a closed form under every border.
+Operator blur(const Tensor& kernel, int64_t height, int64_t width, Border border);
+
+// Returns the reduction of a picture (H, W) to a smaller one by a filter: box, bilinear, bicubic or
+// lanczos. antialias: the filter is stretched by the factor, as in Pillow; otherwise it
+// interpolates, as in OpenCV.
+Operator downscale(const std::string& filter,
+                   bool antialias,
+                   std::pair<int64_t, int64_t> image,
+                   std::pair<int64_t, int64_t> measurement,
+                   at::Device device = at::kCPU);
+
+// Returns a blur that varies over the picture: y = sum_i w_i (part_i x). weights: (parts, H', W')
+// of the frame of y.
+Operator varying_blur(const std::vector<Operator>& parts, const Tensor& weights);
 
 // Returns circular_blur followed by average_pool, in closed form.
 Operator blur_pool(const Tensor& kernel, int64_t height, int64_t width, int64_t factor);
@@ -51,5 +70,6 @@ Tensor gaussian_kernel(double std, int64_t size);
 // Draws a straight line of `length` points one pixel apart, centred, turned counter-clockwise by
 // `angle` degrees; bilinear weights spread each point over its four pixels.
 Tensor motion_kernel(int64_t length, double angle);
+Tensor disk_kernel(double radius);
 
 }  // namespace eps

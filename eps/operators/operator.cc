@@ -12,7 +12,8 @@ Tensor LinearOperator::ridge(const Tensor& r, const Tensor& lambda) const {
   const Tensor shift = per_sample(lambda, b);
   const auto normal = [&](const Tensor& u) { return adjoint(apply(u)) + shift * u; };
   // The noise level 80 makes lambda 4e-7: a strong blur before a mask then takes 11,000 steps.
-  return conjugate_gradients(normal, b, {.max_iterations = 30000}).to(r.scalar_type());
+  return conjugate_gradients(normal, b, {.tolerance = 1e-11, .max_iterations = 30000})
+      .to(r.scalar_type());
 }
 
 Tensor LinearOperator::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
@@ -46,8 +47,12 @@ EigenvalueMap Spectral::prior_power(const Tensor& spectrum, const Tensor& like) 
 
 const Spectral& LinearOperator::functions() const {
   if (const Spectral* fast = spectral()) return *fast;
-  std::call_once(once_, [this] { krylov_ = std::make_unique<Krylov>(*this); });
-  return *krylov_;
+  std::call_once(once_, [this] { functions_ = make_functions(); });
+  return *functions_;
+}
+
+std::unique_ptr<const Spectral> LinearOperator::make_functions() const {
+  return std::make_unique<Krylov>(*this);
 }
 
 const Spectral& spectral_of(const LinearOperator& A, const char* who) {

@@ -85,16 +85,19 @@ class LinearOperator : protected MeasurementFormat {
   virtual const Spectral* spectral() const { return nullptr; }  // none: A'A has no fast basis
   virtual const MeasurementFormat& format() const { return *this; }
 
-  // Returns spectral(), or, where there is none, functions of A'A by the Lanczos process
-  // (eps/operators/krylov.h), which take many products.
-  const Spectral& functions() const;
+  // Returns spectral(), or, where there is none, functions of A'A to a tolerance that serves a
+  // network's scales.
+  virtual const Spectral& functions() const;
 
  protected:
   Tensor picture(const Tensor& y) const override { return adjoint(y); }
+  // Returns functions of A'A for an operator without a fast basis, which are computed once. The
+  // default is the Lanczos process (eps/operators/krylov.h), which takes many products.
+  virtual std::unique_ptr<const Spectral> make_functions() const;
 
  private:
   mutable std::once_flag once_;
-  mutable std::unique_ptr<const Spectral> krylov_;
+  mutable std::unique_ptr<const Spectral> functions_;
 };
 
 using Operator = std::shared_ptr<const LinearOperator>;

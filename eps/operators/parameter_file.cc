@@ -70,6 +70,16 @@ Tensor read_kernel_file(const std::string& path, const Tensor& like) {
   return one_or_each(kernel, path, "kernel", like);
 }
 
+Tensor read_stack_file(const std::string& path) {
+  const Tensor stack = read_array(path).to(at::kDouble);
+  require_finite(stack, path);
+  check(stack.dim() == 3 && stack.numel() > 0,
+        path,
+        ": a stack of K x rows x columns is wanted, got ",
+        to_string(stack.sizes()));
+  return stack;
+}
+
 Tensor read_matrix_file(const std::string& path, const Tensor& like) {
   Tensor matrix = read_array(path).to(at::kDouble);
   require_finite(matrix, path);

@@ -13,6 +13,9 @@ Tensor read_mask_file(const std::string& path, const Tensor& like);
 // Returns kernels, (N or 1, kh, kw) in float64: an array unchanged, or an image divided by its sum.
 Tensor read_kernel_file(const std::string& path, const Tensor& like);
 
+// Returns a stack of kernels or of weights, (K, rows, columns) in float64, from an array.
+Tensor read_stack_file(const std::string& path);
+
 // Returns matrices, (N or 1, M, CHW) in float64, from an array.
 Tensor read_matrix_file(const std::string& path, const Tensor& like);
 

@@ -141,7 +141,9 @@ bool mixes_channels(const std::string& spec) {
 std::vector<std::string> files_of(const std::string& text) {
   std::vector<std::string> files;
   for (const Spec& part : parts_of(text))
-    if (part.has("file")) files.push_back(part.text("file"));
+    for (const Field& field : find_operator(part).fields)
+      if (field.name.ends_with("file") && part.has(field.name))
+        files.push_back(part.text(field.name));
   return files;
 }
 

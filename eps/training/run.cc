@@ -107,11 +107,6 @@ class Run {
     try {
       const TrainingBatch batch =
           source_.draw(0, std::min<int64_t>(64, std::max<int64_t>(config_.batch, 8)));
-      // The Lanczos process is too slow for the many operators of a training.
-      const bool functions = start_.input.needs_spectrum() ||
-                             start_.preconditioning.kind == Preconditioning::Kind::anisotropic;
-      for (const TrainingGroup& group : batch.groups)
-        if (functions && group.problem.A) spectral_of(*group.problem.A, "the network");
       const JoinedBatch all(
           start_.preconditioning.on(start_.network.device()), start_.input, batch);
       all.input();

@@ -49,7 +49,8 @@ TEST(Anisotropic, TheTargetGivesTheImageBack) {
         Tensor x0;
         const Query query = query_for(A, sigma, rng, &x0);
         const PreconditionedQuery scaling(p, query);
-        EXPECT_LT(relative(scaling.mean(scaling.target(x0)), x0), 2e-4)
+        // Without a fast basis the functions have a tolerance of their own.
+        EXPECT_LT(relative(scaling.mean(scaling.target(x0)), x0), A->spectral() ? 2e-4 : 1e-3)
             << name << " " << p.prior_variance << " " << sigma;
       }
     }

@@ -27,6 +27,11 @@ std::vector<std::string> contract_specs(const Folder& folder, const Shape& image
                       ":file=" + folder.file(name == "blur_kernel" ? "kernel.npy" : "mask.npy"));
   }
   specs.push_back("blur_motion:length=3..7,step=2,angle=0..180");
+  for (const char* border : {"valid", "reflect", "reflect101", "replicate", "zero"}) {
+    specs.push_back(std::string("blur_gaussian:std=0.5..1,size=5,border=") + border);
+    specs.push_back(std::string("blur_motion:length=5,angle=30,border=") + border);
+  }
+  specs.push_back("downscale:factor=1.5,filter=lanczos,antialias=0");
   specs.push_back("inpaint_box:height=25%..50%,width=25%..50%,position=random,margin=6.25%");
   specs.push_back("blur_gaussian:std=0.5..1,size=5 | super_resolution:factor=2");
   specs.push_back("blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5");

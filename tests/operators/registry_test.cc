@@ -42,7 +42,8 @@ TEST(Spectral, TheDefaultDiagonalIsThatOfEveryOperator) {
     Rng rng(5, image[0]);
     const Tensor like = at::empty(image, at::kDouble);
     const Operator A = make_operator(entry.example, like, rng);
-    const Spectral& spectral = spectral_of(*A, "test:");
+    if (!A->spectral()) continue;
+    const Spectral& spectral = *A->spectral();
     const Tensor slow = spectral.Spectral::diagonal(like, f);
     EXPECT_EQ(slow.sizes(), at::IntArrayRef(image));
     EXPECT_LT((spectral.diagonal(like, f).expand(image) - slow).abs().max().item<double>(), 1e-10);
@@ -58,6 +59,7 @@ TEST(Spectral, ThePriorPowerKeepsTheTotal) {
     if (entry.example.empty()) continue;
     Rng rng(5);
     const Operator A = make_operator(entry.example, like, rng);
+    if (!A->spectral()) continue;
     const EigenvalueMap power = A->spectral()->prior_power(spectrum, like);
     const Tensor along = A->spectral()->diagonal(
         like, [&](const Tensor& e) { return at::zeros_like(e) + power(e); });

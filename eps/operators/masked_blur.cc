@@ -1,0 +1,184 @@
+// A circular blur of which only some pixels were kept.
+#include "eps/operators/masked_blur.h"
+
+#include "eps/math/partial_fractions.h"
+#include "eps/math/spectrum.h"
+
+namespace eps {
+namespace {
+
+constexpr int64_t kLargestDense = 2560;  // 52 MB, and a second to factorise
+
+Tensor squared_magnitude(const Tensor& h) { return at::real(h).square() + at::imag(h).square(); }
+
+bool fewer_left_out(const Tensor& mask) {
+  return mask.sum().item<double>() > 0.5 * static_cast<double>(mask.numel());
+}
+
+Tensor places_where(const Tensor& mask) { return mask.flatten().nonzero().flatten(); }
+
+Tensor differences(const Tensor& places, int64_t height, int64_t width) {
+  const Tensor row = at::floor_divide(places, width), column = at::remainder(places, width);
+  const auto apart = [](const Tensor& place, int64_t n) {
+    return at::remainder(place.unsqueeze(1) - place, n);
+  };
+  return apart(row, height) * width + apart(column, width);
+}
+
+}  // namespace
+
+// The `Resolvents` hold the inverses of the dense matrices at fixed shifts.
+class MaskedBlur::Resolvents final : public Probed {
+ public:
+  explicit Resolvents(const MaskedBlur& A)
+      : Probed(A),
+        A_(A),
+        largest_(squared_magnitude(A.blur_.transfer(A.mask_)).max().item<double>()),
+        shifts_(resolvent_shifts(largest_, kShifts, kRatio)) {
+    std::vector<Tensor> all;
+    for (const double shift : shifts_)
+      all.push_back(at::cholesky_inverse(at::linalg_cholesky(A.dense(shift))));
+    inverses_ = at::stack(all);
+  }
+
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
+    const Tensor weights = partial_fractions(f, shifts_, largest_, x.options()).to(x.device());
+    const auto weight = [&](const Tensor& of) {  // (shifts, N or 1, 1, 1, 1)
+      return of.t().reshape({-1, of.size(0), 1, 1, 1});
+    };
+    const Tensor first = weights.slice(1, 0, 1).reshape({-1, 1, 1, 1});
+    const Tensor others = weights.slice(1, 1);
+    const Tensor terms = terms_of(x);
+    const Tensor sum = (weight(others) * terms).sum(0);
+    const Tensor wide = x.to(at::kDouble);
+    if (A_.left_out_) {
+      const Shape frame{x.size(2), x.size(3)};
+      return (first * wide + at::fft_irfft2(sum, at::IntArrayRef(frame))).to(x.scalar_type());
+    }
+    const Tensor all = weights.sum(1).reshape({-1, 1, 1, 1});
+    return (all * wide - A_.blur_.adjoint(sum)).to(x.scalar_type());
+  }
+
+  // A'A has the diagonal sum_j m_j H_ji^2: the mask, correlated with the squares of the kernel.
+  Tensor normal_diagonal(const Tensor& like) const override {
+    const CircularBlur squares(A_.blur_.kernel().square(), like.size(2), like.size(3));
+    return squares.adjoint(A_.mask_).clamp_min(0).to(like.options());
+  }
+
+ private:
+  static constexpr int64_t kShifts = 17;
+  static constexpr double kRatio = 3;
+
+  // Returns s_j (A'A + s_j)^{-1} x in the Fourier domain, or the images whose A' it lacks from x,
+  // of all shifts: (shifts, N, C, H, .).
+  Tensor terms_of(const Tensor& x) const {
+    const std::lock_guard lock(mutex_);
+    if (!x_.is_same(x)) {
+      x_ = x;
+      terms_ = compute_terms(x.to(at::kDouble));
+    }
+    return terms_;
+  }
+
+  Tensor compute_terms(const Tensor& x) const {
+    const Tensor h = A_.blur_.transfer(x);
+    const Tensor s = at::tensor(shifts_, at::kDouble).to(x.device()).reshape({-1, 1, 1, 1, 1});
+    if (!A_.left_out_) return A_.scatter(solve(A_.gather(A_.apply(x)).unsqueeze(0)));
+    const Tensor gain = s / (squared_magnitude(h) + s);
+    const Tensor direct = gain * at::fft_rfft2(x);
+    const Shape frame{x.size(2), x.size(3)};
+    const Tensor border = A_.gather(at::fft_irfft2(h * direct, at::IntArrayRef(frame)));
+    const Tensor correction = at::fft_rfft2(A_.scatter(solve(border)));
+    return direct + gain / s * h.conj() * correction;
+  }
+
+  // Returns inverse_j v_j of all shifts. v: (shifts or 1, N, C, k).
+  Tensor solve(const Tensor& v) const {
+    const Shape shape{inverses_.size(0), v.size(1), v.size(2), v.size(3)};
+    return at::matmul(v.flatten(1, 2), inverses_.to(v.device())).reshape(shape);
+  }
+
+  const MaskedBlur& A_;
+  const double largest_;
+  const std::vector<double> shifts_;
+  Tensor inverses_;  // (shifts, k, k), float64, symmetric
+  mutable std::mutex mutex_;
+  mutable Tensor x_, terms_;  // c_in x and c_skip x of one evaluation share the terms
+};
+
+bool MaskedBlur::supports(const CircularBlur& blur, const Tensor& mask) {
+  if (blur.kernel().size(0) != 1 || mask.size(0) != 1 || mask.size(1) != 1) return false;
+  const auto kept = static_cast<int64_t>(mask.sum().item<double>());
+  return std::min(kept, mask.numel() - kept) <= kLargestDense;
+}
+
+MaskedBlur::MaskedBlur(const CircularBlur& blur, const Tensor& mask)
+    : blur_(blur.kernel(), blur.height(), blur.width()),
+      mask_(mask.to(at::kDouble)),
+      left_out_(fewer_left_out(mask_)),
+      places_(places_where(left_out_ ? 1 - mask_ : mask_)),
+      distance_(differences(places_, blur.height(), blur.width())) {
+  check_image_size("masked blur", mask_, blur.height(), blur.width());
+}
+
+Tensor MaskedBlur::apply(const Tensor& x) const { return measured(blur_.apply(x)); }
+Tensor MaskedBlur::adjoint(const Tensor& y) const { return blur_.adjoint(measured(y)); }
+
+std::map<std::string, Tensor> MaskedBlur::parameters() const {
+  return {{"kernel", blur_.kernel()}, {"mask", mask_.squeeze(1)}};
+}
+
+Tensor MaskedBlur::gather(const Tensor& image) const {
+  return image.flatten(-2).index_select(-1, places_);
+}
+
+Tensor MaskedBlur::scatter(const Tensor& values) const {
+  Shape shape = values.sizes().vec();
+  shape.back() = mask_.size(2) * mask_.size(3);
+  const Tensor image = at::zeros(shape, values.options());
+  shape.back() = mask_.size(2);
+  shape.push_back(mask_.size(3));
+  return image.index_copy(-1, places_, values).reshape(shape);
+}
+
+Tensor MaskedBlur::dense(double shift) const {
+  const Tensor power = squared_magnitude(blur_.transfer(mask_));
+  const Tensor symbol = left_out_ ? shift / (power + shift) : power + shift;
+  const Shape frame{blur_.height(), blur_.width()};
+  return at::fft_irfft2(symbol, at::IntArrayRef(frame)).flatten().take(distance_);
+}
+
+Tensor MaskedBlur::exact_ridge(const Tensor& r, double lambda) const {
+  const Tensor factor = at::linalg_cholesky(dense(lambda));
+  const auto solve = [&](const Tensor& v) {  // (N, C, k)
+    return at::cholesky_solve(v.flatten(0, 1).t(), factor).t().reshape(v.sizes());
+  };
+  if (!left_out_) return blur_.adjoint(scatter(solve(gather(r))));
+  const Tensor h = blur_.transfer(r);
+  const Tensor gain = 1 / (squared_magnitude(h) + lambda);
+  const Tensor direct = gain * at::fft_rfft2(adjoint(r));
+  const Shape frame{r.size(2), r.size(3)};
+  const Tensor border = gather(at::fft_irfft2(h * direct, at::IntArrayRef(frame)));
+  const Tensor correction = gain * h.conj() * at::fft_rfft2(scatter(solve(border)));
+  return at::fft_irfft2(direct + correction, at::IntArrayRef(frame));
+}
+
+Tensor MaskedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
+  constexpr double kRounding = 1e-9;  // below it the dense matrices lose too many digits
+  const Tensor values = lambda.to(at::kCPU, at::kDouble).flatten();
+  if (values.min().item<double>() < kRounding || places_.numel() == 0)
+    return LinearOperator::ridge(r, lambda);
+  const Tensor wide = r.to(at::kDouble);
+  if (values.numel() == 1) return exact_ridge(wide, values.item<double>()).to(r.scalar_type());
+  std::vector<Tensor> each;
+  for (int64_t n = 0; n < r.size(0); ++n)
+    each.push_back(exact_ridge(wide.slice(0, n, n + 1), values[n].item<double>()));
+  return at::cat(each).to(r.scalar_type());
+}
+
+std::unique_ptr<const Spectral> MaskedBlur::make_functions() const {
+  if (places_.numel() == 0) return LinearOperator::make_functions();
+  return std::make_unique<Resolvents>(*this);
+}
+
+}  // namespace eps

@@ -1,0 +1,54 @@
+// Operators that act along rows and along columns, each by a matrix: blurs with separable kernels
+// and any border, and reductions.
+#pragma once
+
+#include "eps/operators/operator.h"
+
+namespace eps {
+
+// A `Separable` maps each channel X to L X R', so that A = L (x) R. With the singular value
+// decompositions of the two matrices A'A is diagonal in the basis V_L (x) V_R, its eigenvalues the
+// products s_L^2 s_R^2, and every function of it takes four small products of matrices.
+class Separable final : public LinearOperator, public Spectral {
+ public:
+  using Picture = std::function<Tensor(const Tensor& y)>;
+  // rows: (N or 1, H', H), acts along columns of pixels; columns: (N or 1, W', W). picture: y as an
+  // image of H x W. parameters: what was drawn or read.
+  Separable(const Tensor& rows,
+            const Tensor& columns,
+            Picture picture,
+            std::map<std::string, Tensor> parameters = {});
+
+  Tensor apply(const Tensor& x) const override;
+  Tensor adjoint(const Tensor& y) const override;
+  Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
+
+  const Spectral* spectral() const override { return this; }
+  Basis basis() const override { return Basis::other; }
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
+  Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override;
+  EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override;
+
+  Tensor picture(const Tensor& y) const override { return picture_(y); }
+  std::map<std::string, Tensor> parameters() const override { return parameters_; }
+  int64_t batch() const override;
+
+ private:
+  // An `Axis` holds the matrix M = U s V' of one axis, each (N or 1, 1, ., .).
+  struct Axis {
+    explicit Axis(const Tensor& matrix);
+    Tensor matrix;
+    Tensor ut;        // U', with rows of zeros for the n - rank directions that M does not measure
+    Tensor v;         // (n, n)
+    Tensor singular;  // (n), zeros included
+  };
+  // Returns left X right'.
+  static Tensor both(const Tensor& left, const Tensor& x, const Tensor& right);
+  Tensor eigenvalues(const Tensor& like) const;  // (N or 1, 1, H, W)
+
+  const Axis rows_, columns_;
+  const Picture picture_;
+  const std::map<std::string, Tensor> parameters_;
+};
+
+}  // namespace eps
