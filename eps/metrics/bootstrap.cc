@@ -45,6 +45,17 @@ Statistic mean_of(const Tensor& values) {
   };
 }
 
+Statistic over_defined(const Tensor& values,
+                       const std::function<Statistic(const Tensor& values)>& of) {
+  const Tensor defined =
+      values.isnan().reshape({values.size(0), -1}).any(1).logical_not().to(at::kCPU, at::kDouble);
+  const Statistic whole = of(values.nan_to_num());
+  const auto undefined = values.size(0) - static_cast<int64_t>(defined.sum().item<double>());
+  // Any draw of more different images than are undefined has a defined one.
+  return {[whole, defined](const Tensor& weights) { return whole(weights * defined); },
+          whole.images() + undefined};
+}
+
 Reading bootstrap(const Statistic& statistic, int64_t images, int64_t replicates, uint64_t seed) {
   check(images >= 1, "bootstrap: the number of images must be at least 1, got ", images);
   check(

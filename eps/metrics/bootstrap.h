@@ -33,6 +33,11 @@ class Statistic {
 // Returns the mean of (N) values, one for each image.
 Statistic mean_of(const Tensor& values);
 
+// Returns a statistic, of() with the values (N, ...), over the images whose values are not NaN: the
+// others never count.
+Statistic over_defined(const Tensor& values,
+                       const std::function<Statistic(const Tensor& values)>& of);
+
 // Returns the value with all weights 1, and its standard error.
 //
 // The weights of a replicate say how often each of N images occurs in N draws with replacement. The

@@ -2,7 +2,6 @@
 #include "eps/metrics/calibration.h"
 
 #include <cmath>
-#include <limits>
 
 #include "eps/metrics/ensemble.h"
 #include "eps/metrics/evaluation.h"
@@ -137,76 +136,5 @@ Statistic spread_skill_ratio(const SpreadSkill& parts) {
   return [spread = mean_of(parts.variance), skill = mean_of(parts.squared_error)](
              const Tensor& weights) { return std::sqrt(spread(weights) / skill(weights)); };
 }
-
-namespace {
-
-Metric coverage_metric(int percent) {
-  const std::string number = std::to_string(percent);
-  const double level = percent / 100.0;
-  return {.name = "coverage_" + number,
-          .label = "Coverage " + number,
-          .help = "part of the true pixels inside the central " + number + "% of the samples",
-          .better = Better::target,
-          .target = level,
-          .digits = 3,
-          .needs = {.samples = samples_for_level(level)},
-          .per_image = [=](const Ensemble& e) { return coverage(e.samples, e.truth, level); }};
-}
-
-const Metric kCoverageOfRange = {
-    .name = "coverage_range",
-    .label = "Coverage range",
-    .help = "part of the true pixels between least and greatest sample; wanted: (S - 1)/(S + 1)",
-    .better = Better::target,
-    .target = std::numeric_limits<double>::quiet_NaN(),
-    .digits = 3,
-    .needs = {.samples = 2},
-    .per_image = [](const Ensemble& e) { return range_coverage(e.samples, e.truth); }};
-
-std::vector<Metric> rank_metrics() {
-  const auto ranks = [](const Ensemble& e) { return rank_histograms(e); };
-  return {{.name = "rank_deviation",
-           .label = "Rank deviation",
-           .help = "sum of |fraction - 1/(S + 1)| over ranks of true pixels among samples; 0 is "
-                   "calibrated",
-           .needs = {.samples = 2},
-           .per_image = ranks,
-           .statistic = rank_deviation},
-          {.name = "rank_chi2",
-           .label = "Rank chi2",
-           .help = "squared deviation of ranks over what chance gives; 1 is calibrated",
-           .better = Better::target,
-           .target = 1,
-           .digits = 2,
-           .needs = {.samples = 2, .images = 2},
-           .per_image = ranks,
-           .statistic = rank_chi2}};
-}
-
-const Metric kSpreadSkill = {
-    .name = "spread_skill",
-    .label = "Spread/skill",
-    .help = "spread of samples over error of their mean; 1 is calibrated, less is too sure",
-    .better = Better::target,
-    .target = 1,
-    .digits = 3,
-    .needs = {.samples = 2},
-    .per_image =
-        [](const Ensemble& e) {
-          const SpreadSkill parts = spread_skill(e.samples, e.truth);
-          return at::stack({parts.variance, parts.squared_error}, 1);
-        },
-    .statistic =
-        [](const Tensor& parts) {
-          return spread_skill_ratio({parts.select(1, 0), parts.select(1, 1)});
-        }};
-
-}  // namespace
-
-EPS_METRICS(70,
-            {coverage_metric(50), coverage_metric(80), coverage_metric(90), coverage_metric(95)});
-EPS_METRICS(71, {kCoverageOfRange});
-EPS_METRICS(72, rank_metrics());
-EPS_METRICS(73, {kSpreadSkill});
 
 }  // namespace eps

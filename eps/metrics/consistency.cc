@@ -39,15 +39,6 @@ Tensor mean_chi_square(const Ensemble& all) {
   return at::cat(values);
 }
 
-// Returns the mean over images with a value. Any draw of more images than have none has one.
-Statistic mean_of_measured(const Tensor& values) {
-  const Tensor measured = values.isnan().logical_not().to(at::kDouble);
-  const auto mean = [v = values.nan_to_num(), measured](const Tensor& weights) {
-    return ((v * measured * weights).sum() / (measured * weights).sum()).item<double>();
-  };
-  return {mean, values.isnan().sum().item<int64_t>() + 1};
-}
-
 }  // namespace
 
 EPS_METRICS(
@@ -59,6 +50,6 @@ EPS_METRICS(
       .target = 1,
       .digits = 3,
       .needs = {.problems = true},
-      .of_all = [](const Ensemble& all) { return mean_of_measured(mean_chi_square(all)); }}});
+      .of_all = [](const Ensemble& all) { return over_defined(mean_chi_square(all), mean_of); }}});
 
 }  // namespace eps

@@ -5,6 +5,7 @@
 
 #include "eps/metrics/calibration.h"
 #include "eps/metrics/ensemble.h"
+#include "eps/metrics/measured_part.h"
 
 namespace eps {
 namespace {
@@ -34,7 +35,8 @@ class Evaluator {
   Evaluator(const Tensor& samples, const Tensor& truth, const EvaluationOptions& options)
       : all_{.samples = samples, .truth = truth, .options = options},
         options_(options),
-        images_(truth.size(0)) {}
+        images_(truth.size(0)),
+        missing_part_(options.problems ? missing_part(*options.problems) : "") {}
 
   Evaluation run() {
     std::vector<const Metric*> of_images, of_features;
@@ -69,6 +71,7 @@ class Evaluator {
     if (needs.problems && options_.problems == nullptr)
       return "needs a measurement, its operator and its noise";
     if (needs.problems && !anything_measured(*options_.problems)) return "needs a measurement";
+    if (needs.two_parts && !missing_part_.empty()) return missing_part_;
     if (all_.samples.size(0) < needs.samples) return at_least(needs.samples, "samples");
     if (images_ < needs.images) return at_least(needs.images, "images");
     if (std::min(all_.truth.size(-1), all_.truth.size(-2)) < side)
@@ -142,6 +145,7 @@ class Evaluator {
   const Ensemble all_;
   const EvaluationOptions& options_;
   const int64_t images_;
+  const std::string missing_part_;
   Evaluation result_;
 };
 

@@ -4,7 +4,7 @@
 //
 // registers the metrics of one file, in their order, behind those of files with a lower number:
 // the order of tables. Nothing else names them. The numbers so far: psnr 10, ssim 20, lpips 30,
-// frechet 40, scores 50, mmd 60, calibration 70, consistency 80.
+// frechet 40, scores 50, mmd 60, calibration 70 to 74, consistency 80.
 #pragma once
 
 #include "eps/metrics/bootstrap.h"
@@ -23,6 +23,7 @@ struct MetricNeeds {
   MetricNetwork network = MetricNetwork::none;
   std::string lpips_net = {};  // "alex", "vgg" or "squeeze"; empty: any
   bool problems = false;       // the measurements that the samples were drawn for
+  bool two_parts = false;      // of the images, one measured and one not (measured_part.h)
   int64_t samples = 1;         // of each image
   int64_t images = 1;
   int64_t side = 1;  // pixels, of height and width

@@ -58,7 +58,8 @@ std::string coverage_panels(const Report& report, const Styles& styles) {
 // Returns the numbers that sum a histogram up, one a line.
 std::string rank_numbers(const Row& row) {
   std::string markup;
-  for (const char* name : {"spread_skill", "rank_chi2"}) {
+  for (const char* name :
+       {"spread_skill", "rank_chi2", "spread_skill_measured", "spread_skill_unmeasured"}) {
     const double value = value_of(row, name);
     if (std::isnan(value)) continue;
     const Metric metric = find_metric(name);
