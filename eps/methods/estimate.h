@@ -13,6 +13,13 @@ using Estimate = std::function<Tensor(const Tensor& x, const Tensor& sigma)>;
 std::vector<Field> sampler_fields(int64_t steps, const std::string& solver = "euler");
 
 // Samples with the solver, the schedule and the grid of the options.
+//
+// The last step goes from the lowest level s to 0. last=mean returns D = E[x0 | x, y], as EDM does.
+// Along a direction in which the posterior has the variance v, x has v + s^2, and D has v^2/(v +
+// s^2): samples lose the part s^2/(v + s^2) of their variance. last=flow returns (x + D)/2, Euler's
+// step of the probability flow in s^2, dx/d(s^2) = (x - D)/(2 s^2). Its variance is
+// v (1 + r/2)^2/(1 + r), r = s^2/v: an excess of r^2/4 only, to the first order; where nothing is
+// uncertain, s/2 of the noise stays. A sampler of one step ends in the mean in either case.
 Tensor sample_with(const Estimate& estimate,
                    const Oracle& oracle,
                    const Spec& options,

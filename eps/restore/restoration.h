@@ -56,8 +56,7 @@ std::string interval_kind(int64_t samples);
 double noise_factor(const Problem& problem, int64_t channels);
 
 // Returns the method for a network of this input, with a last noise level well below the
-// measurement's: the last step of a sampler removes the noise that is left, and samples lose as
-// much of their spread. At a fifth, chi2 loses a twenty-fifth at most.
+// measurement's: the last step (eps/methods/estimate.h) is exact in the limit of no noise only.
 MethodChoice method_for(const NetworkInput& network, double sigma_y, int64_t steps);
 
 // Returns "" if chi2, the mean over samples of M measurements each, is that of a fit, and otherwise
