@@ -1,5 +1,5 @@
 // The verb `eps list` prints everything registered, by name.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 
@@ -60,13 +60,21 @@ std::string cost_of(const Method& method) {
 }
 
 void list_methods() {
-  fmt::print("methods (name:key=value,...; a task may have values of its own)\n");
+  fmt::print(
+      "methods (name:key=value,...; a kind of operator may have values of its own; a | b has the "
+      "last kind of its operators in this order, a + b the first)\n");
+  for (const auto& kind : operator_kinds()) {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : operators())
+      if (entry.kind == kind) names.push_back(name);
+    fmt::print("  kind {:<15} {}\n", kind, fmt::join(names, ", "));
+  }
   for (const auto& [name, method] : methods()) {
     fmt::print("  {:<20} {}\n", name, method.summary);
     fmt::print(
         "  {:<20} network for the input {}; {}\n", "", to_string(method.input), cost_of(method));
     print_fields(method.fields);
-    for (const auto& [task, values] : method.tasks) fmt::print("    {:<22} {}\n", task, values);
+    for (const auto& [kind, values] : method.kinds) fmt::print("    {:<18} {}\n", kind, values);
   }
 }
 

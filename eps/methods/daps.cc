@@ -131,11 +131,11 @@ EPS_METHOD(
                         "steps",
                         {"steps", "law"},
                         "steps: one by one; law: their end drawn at once")}),
-     .tasks = {{"random_inpainting", "eta=5e-4"},
-               {"box_inpainting", "eta=5e-4"},
-               {"super_resolution_4x", "eta=9e-4,sigma_max=30,sigma_min=0.1"},
-               {"gaussian_deblurring", "eta=9e-4,sigma_max=30,sigma_min=0.1"},
-               {"motion_deblurring", "eta=5e-4"}},
+     .kinds = {{"mask", "eta=5e-4"},
+               {"box", "eta=5e-4"},
+               {"pooling", "eta=9e-4,sigma_max=30,sigma_min=0.1"},
+               {"gaussian_blur", "eta=9e-4,sigma_max=30,sigma_min=0.1"},
+               {"motion_blur", "eta=5e-4"}},
      .sample = daps});
 
 }  // namespace

@@ -8,7 +8,8 @@
 //             sqrt(epsilon)) times as large, on an image that nothing denoises any more.
 //   singular  DDNM+: lambda and the noise by singular value, in singular_values.h (eta_b = 1)
 //
-// scalar and wiener are the rules of the paper's Table baseline-configs. Its epsilon, 1e-3, lets
+// scalar and wiener are the rules of the paper's Table baseline-configs; wiener is the default for
+// every blur. Its epsilon, 1e-3, lets
 // the noise of y through 16 times larger, and the samples keep it; the default for blurs is 0.2,
 // found on faces (docs/results/step_sizes.md). Then
 //
@@ -61,8 +62,8 @@ EPS_METHOD(
                         {"scalar", "wiener", "singular"},
                         "rule for noisy y; singular: DDNM+"),
           Field::real("epsilon", "1e-3", at_least(0), "regularises the inverse of rule=wiener")}),
-     .tasks = {{"gaussian_deblurring", "rule=wiener,epsilon=0.2"},
-               {"motion_deblurring", "rule=wiener,epsilon=0.2"}},
+     .kinds = {{"gaussian_blur", "rule=wiener,epsilon=0.2"},
+               {"motion_blur", "rule=wiener,epsilon=0.2"}},
      .sample = ddnm});
 
 }  // namespace

@@ -33,7 +33,8 @@ Tensor diffpir(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rn
       });
 }
 
-// The default lambda is the authors' 7 in these units.
+// The default lambda is the authors' 7 in these units; zeta by kind is that of their configurations
+// for inpainting, deblurring and super-resolution.
 EPS_METHOD(
     {.name = "diffpir",
      .summary = "a proximal step from the denoised image (Zhu et al. 2023)",
@@ -43,6 +44,11 @@ EPS_METHOD(
               "lambda", "1.75", at_least(0), "weight of the denoised image in the proximal step"),
           Field::real("zeta", "0.3", {0, 1}, "fraction of the noise's variance that is fresh"),
           Field::flag("skip_last", "1", "1: no data step in the last iteration")}),
+     .kinds = {{"mask", "zeta=1"},
+               {"box", "zeta=1"},
+               {"pooling", "zeta=0.25"},
+               {"gaussian_blur", "zeta=0.1"},
+               {"motion_blur", "zeta=0.1"}},
      .sample = diffpir});
 
 }  // namespace

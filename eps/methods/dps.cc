@@ -30,11 +30,11 @@ EPS_METHOD({.name = "dps",
                 level_fields(250),
                 {Field::real("scale", "5", at_least(0), "step along the gradient of |y - A D(x)|"),
                  Field::flag("clip", "0", "1: clip D to [-1, 1], as the authors do")}),
-            .tasks = {{"random_inpainting", "scale=5"},
-                      {"box_inpainting", "scale=10"},
-                      {"super_resolution_4x", "scale=10"},
-                      {"gaussian_deblurring", "scale=1.5"},
-                      {"motion_deblurring", "scale=2.5"}},
+            .kinds = {{"mask", "scale=5"},
+                      {"box", "scale=10"},
+                      {"pooling", "scale=10"},
+                      {"gaussian_blur", "scale=1.5"},
+                      {"motion_blur", "scale=2.5"}},
             .sample = dps});
 
 }  // namespace

@@ -1,16 +1,18 @@
-// FlowDPS (Kim et al. 2025) follows the rectified flow x_t = (1 - t) x0 + t n, with t equally
-// spaced. On the scale z = x_t/(1 - t), s = t/(1 - t) of the denoiser D(z, s):
+// FlowDPS (Kim et al. 2025) follows the rectified flow x_t = (1 - t) x0 + t n. The times are
+// equally spaced in u and shifted, t = shift u/(1 + (shift - 1) u), which multiplies s = t/(1 - t)
+// by shift; the authors have shift = 4. On the scale z = x_t/(1 - t), s = t/(1 - t) of the denoiser
+// D(z, s):
 //
 //   n1 = (z - D)/s
-//   x0 = (1 - t) D + t u, u after gradient_steps of u -= step A'(A u - y) from u = D
+//   x0 = (1 - t) D + t u, u after gradient_steps of u -= step A'(A u - y)/|A|^2 from u = D
 //   z' = x0 + s' (sqrt(t') n1 + sqrt(1 - t') n), n fresh
 //
 // which ends in x0 at t' = 0. Deviates from the paper: pixels in place of a latent space, so no
 // decoder is differentiated; no text and no guidance by it; t starts at sigma_max/(1 + sigma_max);
 // and the steps are those of gradient descent on |y - A u|^2/2, where the authors' code steps by a
 // fixed length along the gradient of |A'(y - A u)|, or of |A^+(y - A u)| for super-resolution. With
-// step = 1/|A|^2, which is 1 unless A pools, descent cannot overshoot, and one step meets the
-// measurements of a multiple of a projection.
+// step = 1 descent cannot overshoot, and one step meets the measurements of a multiple of a
+// projection. |A| is found by power iteration.
 #include "eps/methods/descent.h"
 
 namespace eps {
@@ -20,13 +22,30 @@ Tensor flow_levels(const Oracle& oracle, const Spec& options) {
   GridOptions grid;
   grid.kind = "uniform";
   grid.steps = options.integer("steps");
-  grid.sigma_max = options.real("sigma_max");
-  return oracle.denoiser().levels(rectified_flow().at(time_grid(rectified_flow(), grid)).sigma());
+  const double shift = options.real("shift");
+  grid.sigma_max = options.real("sigma_max") / shift;
+  const Tensor uniform = rectified_flow().at(time_grid(rectified_flow(), grid)).sigma();
+  return oracle.denoiser().levels(shift * uniform);
+}
+
+// Returns |A|^2 of each image's map, to broadcast over images like `like`, from below. The first
+// guess has a part along the mean, which blurs keep, and along everything else.
+Tensor squared_norm(const LinearOperator& A, const Tensor& like) {
+  constexpr int kIterations = 50;
+  Shape one = like.sizes().vec();
+  one[0] = 1;
+  Tensor u = (1 + Rng(0).normal(one).to(like.options())).expand_as(like), norm;
+  for (int i = 0; i < kIterations; ++i) {
+    u = u / per_image_norm(u);
+    u = A.adjoint(A.apply(u));
+    norm = per_image_norm(u);
+  }
+  return norm;
 }
 
 Tensor flow_dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   const int64_t gradient_steps = options.integer("gradient_steps");
-  const double step = options.real("step");
+  const Tensor step = options.real("step") / squared_norm(oracle.A(), noise);
   const Tensor levels = flow_levels(oracle, options);
   return descend(
       levels[0] * noise, levels, [&](const Tensor& z, const Tensor& sigma, const Tensor& next) {
@@ -43,14 +62,15 @@ Tensor flow_dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& r
 
 EPS_METHOD({.name = "flow_dps",
             .summary = "descent on the residual at the denoised image of a flow (Kim et al. 2025)",
-            .fields = {Field::integer("steps", "100", at_least(1), "times, equally spaced"),
+            .fields = {Field::integer(
+                           "steps", "100", at_least(1), "times, equally spaced before the shift"),
                        Field::real("sigma_max", "80", at_least(0.01), "highest noise level"),
                        Field::integer("gradient_steps",
                                       "3",
                                       at_least(0),
                                       "steps of gradient descent on |y - A x0|^2/2"),
-                       Field::real("step", "1", at_least(0), "length of a step; at most 2/|A|^2")},
-            .tasks = {{"super_resolution_4x", "step=16"}},
+                       Field::real("step", "1", {0, 2}, "length of a step, over 1/|A|^2"),
+                       Field::real("shift", "4", positive(), "of the times towards noise")},
             .sample = flow_dps});
 
 }  // namespace

@@ -4,8 +4,11 @@
 //   x' = (d/s^2) x0 + (s'^2/s^2) x + sqrt(d s'^2/s^2) z,   d = s^2 - s'^2,   x0 = E[x0 | x],
 //
 // with s^2 the variance that the bridge gathers by t (bridge.h). x1 is as it was measured: noise of
-// y is in it, and none is added, in training or here. The last step goes to 0 and is x0 itself;
-// the authors' ends at their first level, 0.01.
+// y is in it, and none is added, in training or here. The holes of a mask are 0 in x1 and are
+// bridged like all other pixels; for inpainting the authors fill them with N(0, I), count the loss
+// in the holes alone and put the known pixels back after each step, and they can show the network
+// x1 beside x (cond_x1): on masks this is another method than theirs. The last step goes to 0 and
+// is x0 itself; the authors' ends at their first level, 0.01.
 //
 // Each step sees x alone, not x1: the way back keeps the law of every x_t, and so that of x0 over
 // all y. For a given y it is the posterior's where x1 is x0 with noise of the variance of the whole

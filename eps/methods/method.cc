@@ -3,6 +3,7 @@
 
 #include "eps/base/registered.h"
 #include "eps/operators/factories.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {
@@ -12,11 +13,12 @@ Registered<Method>& registry() {
   return all;
 }
 
-// Returns the fields with the task's values as their defaults.
+// Returns the fields with the values for the task's kind of operator as their defaults.
 std::vector<Field> fields_for(const Method& method, const std::string& task) {
   std::vector<Field> fields = method.fields;
-  const auto found = method.tasks.find(task);
-  if (found == method.tasks.end()) return fields;
+  if (task.empty()) return fields;
+  const auto found = method.kinds.find(kind_of(find_task(task).test));
+  if (found == method.kinds.end()) return fields;
   const Spec values = Spec::parse(method.name + ":" + found->second).resolve(fields);
   for (Field& field : fields)
     if (values.has(field.name)) field.value = values.text(field.name);

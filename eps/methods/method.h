@@ -16,8 +16,8 @@ struct Method {
   std::string summary;      // one line for `eps list`
   NetworkInput input = {};  // the least that its network sees (serves())
   std::vector<Field> fields;
-  // Tasks may replace the fields' defaults: "scale=5,eta=0.5" by the name of the task.
-  std::map<std::string, std::string> tasks = {};
+  // Kinds of operators (operator_kinds()) may replace the fields' defaults: "scale=5,eta=0.5".
+  std::map<std::string, std::string> kinds = {};
   // Draws one sample for each image of `noise`, N(0, I) of (N, C, H, W) in float64 on the problem's
   // device.
   std::function<Tensor(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng)> sample;
@@ -28,8 +28,9 @@ const std::map<std::string, Method>& methods();
 bool register_method(Method method);  // false if the name is taken
 
 // A `MethodChoice` holds a method and its options: "dps", or "dps:scale=3,steps=100". Values that
-// are not given are those for the task, if the method has any, and the method's own otherwise.
-// steps > 0 sets the field `steps`. All values are checked against their fields.
+// are not given are those for the kind of the task's operator, if the method has any, and the
+// method's own otherwise, as they are without a task. task: a name or an operator's spec. steps > 0
+// sets the field `steps`. All values are checked against their fields.
 struct MethodChoice {
   const Method& method;
   Spec options;

@@ -28,11 +28,11 @@ EPS_METHOD({.name = "mpgd",
             .fields = joined(
                 joined(level_fields(100), ddim_fields("0.85", "ancestral")),
                 {Field::real("zeta", "20", at_least(0), "step along the gradient of |y - A x0|")}),
-            .tasks = {{"random_inpainting", "zeta=20"},
-                      {"box_inpainting", "zeta=15"},
-                      {"super_resolution_4x", "zeta=30"},
-                      {"gaussian_deblurring", "zeta=5"},
-                      {"motion_deblurring", "zeta=9"}},
+            .kinds = {{"mask", "zeta=20"},
+                      {"box", "zeta=15"},
+                      {"pooling", "zeta=30"},
+                      {"gaussian_blur", "zeta=5"},
+                      {"motion_blur", "zeta=9"}},
             .sample = mpgd});
 
 }  // namespace

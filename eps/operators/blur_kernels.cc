@@ -147,6 +147,7 @@ EPS_OPERATOR({.name = "blur_gaussian",
                          border_field()},
               .strengths = {"std"},
               .make = make_gaussian,
+              .kind = "gaussian_blur",
               .image_shape = frame_of([](const Spec& spec) {
                 return square(spec.integer("size"));
               }),
@@ -162,6 +163,7 @@ EPS_OPERATOR({.name = "blur_disk",
                          border_field()},
               .strengths = {"radius"},
               .make = make_disk,
+              .kind = "motion_blur",
               .image_shape = frame_of([](const Spec& spec) {
                 return square(disk_size(spec.range("radius").high));
               }),
@@ -179,6 +181,7 @@ EPS_OPERATOR(
           border_field()},
      .strengths = {"length"},
      .make = make_motion,
+     .kind = "motion_blur",
      .image_shape = frame_of([](const Spec& spec) { return square(longest_of(spec) / 2 * 2 + 1); }),
      .is_random = random_ranges({"length", "angle"})});
 
@@ -189,6 +192,7 @@ EPS_OPERATOR(
      .fields = {{"file", "", ".npy or .safetensors (unscaled), PNG or JPEG (divided by its sum)"},
                 border_field()},
      .make = make_kernel,
+     .kind = "motion_blur",
      .image_shape = frame_of([](const Spec& spec) {
        const Tensor one = at::empty({1, 1, 1, 1}, at::kDouble);
        const Tensor kernel = read_kernel_file(spec.text("file"), one);

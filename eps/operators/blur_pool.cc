@@ -85,6 +85,7 @@ EPS_OPERATOR(
           Field::integer("factor", "4", {1, 1 << 20}, "block size; must divide height and width")},
      .strengths = {"std", "factor"},
      .make = make_blur_pool,
+     .kind = "pooling",
      .image_shape =
          [](const Spec& spec, const Shape& y) {
            return image_shape_of("super_resolution:factor=" + spec.text("factor"), y);

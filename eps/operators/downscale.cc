@@ -110,6 +110,7 @@ EPS_OPERATOR(
                 Field::flag("antialias", "1", "1: the filter is stretched by the factor")},
      .strengths = {"factor"},
      .make = make_downscale,
+     .kind = "pooling",
      .image_shape = [](const Spec& spec, const Shape& y) {
        check(y.size() == 4, "downscale: a measurement is N x C x H x W, got ", to_string(y));
        const auto large = [&](int64_t small) {

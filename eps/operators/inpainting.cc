@@ -139,6 +139,7 @@ EPS_OPERATOR({.name = "inpaint_random",
                   "missing", "0.7", {0, 1}, "fraction missing; a..b draws one per image")},
               .strengths = {"missing"},
               .make = make_random,
+              .kind = "mask",
               .is_random = [](const Spec& spec) {
                 const Range missing = spec.range("missing");
                 return missing.low < 1 && missing.high > 0;  // otherwise none or all are missing
@@ -156,6 +157,7 @@ EPS_OPERATOR(
                 {"left", "", "first missing column, instead of position"}},
      .strengths = {"height", "width"},
      .make = make_box,
+     .kind = "box",
      .is_random = [](const Spec& spec) {
        const bool placed = spec.has("top") && spec.has("left");
        return (spec.text("position") == "random" && !placed) ||
@@ -169,7 +171,8 @@ EPS_OPERATOR(
      .fields = {{"file",
                  "",
                  "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"}},
-     .make = make_mask});
+     .make = make_mask,
+     .kind = "mask"});
 
 }  // namespace
 

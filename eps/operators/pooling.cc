@@ -33,6 +33,7 @@ EPS_OPERATOR({.name = "super_resolution",
                   "factor", "4", {1, 1 << 20}, "block size; must divide height and width")},
               .strengths = {"factor"},
               .make = make_pooling,
+              .kind = "pooling",
               .image_shape = [](const Spec& spec, const Shape& y) {
                 check(y.size() == 4,
                       "super_resolution: a measurement is N x C x H x W, got ",

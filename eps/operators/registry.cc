@@ -99,6 +99,28 @@ bool is_composed(const std::string& spec) {
   return spec.find(kThen) != std::string::npos || spec.find(kAnd) != std::string::npos;
 }
 
+const std::vector<std::string>& operator_kinds() {
+  static const std::vector<std::string> kinds = {
+      "other", "mask", "box", "gaussian_blur", "motion_blur", "pooling"};
+  return kinds;
+}
+
+std::string kind_of(const std::string& spec) {
+  const auto& kinds = operator_kinds();
+  size_t of_stack = kinds.size() - 1;
+  for (const auto& chain : split(spec, kAnd)) {
+    size_t of_chain = 0;
+    for (const auto& link : split(chain, kThen)) {
+      const std::string& kind = find_operator(Spec::parse(link)).kind;
+      const auto found = std::find(kinds.begin(), kinds.end(), kind);
+      check(found != kinds.end(), "operator ", link, ": unknown kind \"", kind, "\"");
+      of_chain = std::max(of_chain, static_cast<size_t>(found - kinds.begin()));
+    }
+    of_stack = std::min(of_stack, of_chain);
+  }
+  return kinds[of_stack];
+}
+
 bool names_operator(const std::string& spec) {
   return operators().contains(parts_of(spec).front().name());
 }

@@ -23,6 +23,7 @@ struct OperatorEntry {
   std::function<Operator(const Spec& spec, const Tensor& like, Rng& rng)> make;
   int64_t measurement_dims = 4;  // with the batch
   bool mixes_channels = false;   // an entry of the measurement may depend on several channels
+  std::string kind = "other";    // one of operator_kinds(): methods have step sizes by kind
   // Returns the shape of the images whose measurements have the shape y. Empty: the shape of y.
   std::function<Shape(const Spec& spec, const Shape& y)> image_shape = nullptr;
   // Returns whether two seeds may draw two operators from the spec. Empty: they never do.
@@ -40,6 +41,13 @@ Shape image_shape_of(const std::string& spec, const Shape& y);
 int64_t measurement_dims_of(const std::string& spec);
 bool is_composed(const std::string& spec);     // of several, by | or +
 bool mixes_channels(const std::string& spec);  // one of its operators does
+// Returns the kinds of operators, from those that take least away: "other", "mask", "box",
+// "gaussian_blur", "motion_blur", "pooling".
+const std::vector<std::string>& operator_kinds();
+// Returns the kind of the operator of a spec. A chain a | b has the last kind of its operators in
+// the order of operator_kinds(): the smallest |A| and the most that is lost. A stack a + b has the
+// first kind of its parts: the largest |A|, which limits the steps.
+std::string kind_of(const std::string& spec);
 bool names_operator(const std::string& spec);  // begins with the name of a registered operator
 // Returns whether two seeds may draw two operators from the spec: such a spec does not determine
 // which operator made a measurement.

@@ -105,6 +105,7 @@ EPS_OPERATOR(
                 border_field()},
      .strengths = {"std"},
      .make = make_varying,
+     .kind = "gaussian_blur",
      .image_shape = [](const Spec& spec, const Shape& y) {
        check(y.size() == 4, "blur_varying: a measurement is N x C x H x W, got ", to_string(y));
        const bool valid = border_of(spec) == Border::valid;

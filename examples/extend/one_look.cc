@@ -18,7 +18,7 @@ EPS_METHOD(
      .summary = "the denoised image, moved towards y",
      .fields = {Field::real("sigma", "80", positive(), "noise level of the prior's denoiser"),
                 Field::real("lambda", "1", at_least(0), "weight of the denoised image")},
-     .tasks = {{"gaussian_deblurring", "lambda=0.1"}},
+     .kinds = {{"gaussian_blur", "lambda=0.1"}},
      .sample = one_look});
 
 }  // namespace

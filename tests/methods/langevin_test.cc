@@ -189,28 +189,35 @@ TEST(RedDiff, IsAdamOnTheNoiseThatTheDenoiserMisses) {
   for (const auto& spec : testbed_operators()) {
     SCOPED_TRACE(spec);
     const MethodTestbed bed(spec);
-    auto run = bed.run(
-        "red_diff:steps=2,sigma_max=2,sigma_min=0.5,lambda=0.3,data_weight=2,lr=0.1,decay=1");
-    const Tensor AAt = at::matmul(bed.A, bed.A.t());
-    const Tensor inverse =
-        at::linalg_inv(AAt + 0.04 * at::eye(AAt.size(0), at::kDouble));  // 4 sigma_y^2
-    Tensor mu = at::matmul(at::matmul(bed.y, inverse), bed.A);
-    const auto gradient = [&](double s, const Tensor& n) {
-      const Tensor x = mu + s * n, e = (x - bed.D(x, s)) / s;
-      const Tensor r = at::matmul(mu, bed.A.t()) - bed.y;
-      return 2 * at::matmul(r, bed.A) + 0.3 * s * (e - n);
-    };
-    const Tensor first = gradient(2, run.noise);
-    mu = mu - 0.1 * first.sign();
-    const Tensor second = gradient(0.5, bed.draw(run.rng));
-    // Half of the steps are left, over which the rate falls to 0.
-    const Tensor mean = (0.09 * first + 0.1 * second) / 0.19;
-    const Tensor square = (0.0099 * first.square() + 0.01 * second.square()) / (1 - 0.99 * 0.99);
-    mu = mu - 0.05 * mean / square.sqrt();
-    expect_close(run.x, mu, 1e-6);  // Adam's epsilon, 1e-8
-    EXPECT_EQ(run.cost.evaluations, 2 * 3);
-    EXPECT_EQ(run.cost.vjps, 0);
-    EXPECT_EQ(run.cost.solves, 3);
+    for (const std::string balance : {"sums", "means"}) {
+      auto run = bed.run(
+          "red_diff:steps=2,sigma_max=2,sigma_min=0.5,lambda=0.3,data_weight=2,lr=0.1,decay=1,"
+          "balance=" +
+          balance);
+      // 16 pixels; the rows of A that measure anything.
+      const double measured = (bed.A.abs().sum(1) > 0).sum().item<double>();
+      const double weight = balance == "means" ? 2 * 16 / measured : 2;
+      const Tensor AAt = at::matmul(bed.A, bed.A.t());
+      const Tensor inverse =
+          at::linalg_inv(AAt + 0.04 * at::eye(AAt.size(0), at::kDouble));  // 4 sigma_y^2
+      Tensor mu = at::matmul(at::matmul(bed.y, inverse), bed.A);
+      const auto gradient = [&](double s, const Tensor& n) {
+        const Tensor x = mu + s * n, e = (x - bed.D(x, s)) / s;
+        const Tensor r = at::matmul(mu, bed.A.t()) - bed.y;
+        return weight * at::matmul(r, bed.A) + 0.3 * s * (e - n);
+      };
+      const Tensor first = gradient(2, run.noise);
+      mu = mu - 0.1 * first.sign();
+      const Tensor second = gradient(0.5, bed.draw(run.rng));
+      // Half of the steps are left, over which the rate falls to 0.
+      const Tensor mean = (0.09 * first + 0.1 * second) / 0.19;
+      const Tensor square = (0.0099 * first.square() + 0.01 * second.square()) / (1 - 0.99 * 0.99);
+      mu = mu - 0.05 * mean / square.sqrt();
+      expect_close(run.x, mu, 5e-6);  // Adam's epsilon, 1e-8, over the least gradient
+      EXPECT_EQ(run.cost.evaluations, 2 * 3);
+      EXPECT_EQ(run.cost.vjps, 0);
+      EXPECT_EQ(run.cost.solves, 3);
+    }
   }
 }
 
@@ -247,7 +254,8 @@ TEST(LangevinMethods, TreatABatchAsItsImages) {
   for (const char* method : {"daps:steps=3,mcmc_steps=4",
                              "daps:steps=3,mcmc_steps=4,chain=law",
                              "score_als:steps=3",
-                             "red_diff:steps=5"})
+                             "red_diff:steps=5",
+                             "red_diff:steps=5,balance=means"})
     expect_batch_is_its_images(method);
 }
 

@@ -57,7 +57,22 @@ TEST(Ddnm, UsesTheWienerRuleForBlursAndTheScalarOneOtherwise) {
   };
   EXPECT_EQ(rule("gaussian_deblurring"), "wiener");
   EXPECT_EQ(rule("motion_deblurring"), "wiener");
+  EXPECT_EQ(rule("blur_gaussian:std=1,size=5"), "wiener");
+  EXPECT_EQ(rule("blur_kernel:file=k.npy"), "wiener");
+  EXPECT_EQ(rule("blur_motion:length=5 | inpaint_random"), "wiener");
   EXPECT_EQ(rule("super_resolution_4x"), "scalar");
+  EXPECT_EQ(rule("inpaint_box"), "scalar");
+}
+
+TEST(Diffpir, RenewsAsMuchNoiseAsItsAuthorsDoForEachKind) {
+  const auto zeta = [](const char* task) {
+    return choose_method("diffpir", task).options.real("zeta");
+  };
+  EXPECT_EQ(zeta("random_inpainting"), 1);
+  EXPECT_EQ(zeta("box_inpainting"), 1);
+  EXPECT_EQ(zeta("super_resolution_16x"), 0.25);
+  EXPECT_EQ(zeta("gaussian_deblurring"), 0.1);
+  EXPECT_EQ(zeta("motion_deblurring"), 0.1);
 }
 
 TEST(Diffpir, TakesTheNoiseFromTheProximalPoint) {
