@@ -32,7 +32,7 @@ void run_demo(const DemoOptions& o) {
   check(is_png(o.out), "--out ", o.out, ": a .png file is wanted");
   check_folder_of(o.out);
   const std::string folder = std::filesystem::proximate(find_in_models("faces64-images")).string();
-  const Checkpoint model = load_posterior_network(o.network);
+  const Checkpoint model = load_restoring_network(o.network);
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::pair<std::string, RestorationResult>> rows;
   for (const DemoRow& row : kRows) {

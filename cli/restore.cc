@@ -63,7 +63,7 @@ void run_restore(RestoreOptions o) {
       o.out.empty() ? std::filesystem::path(o.request.input).stem().string() + "-restored" : o.out;
   check_new_folder(folder);
   if (!o.noise.empty()) o.request.sigma_y = parse_noise(o.noise);
-  const Checkpoint model = load_posterior_network(o.network);
+  const Checkpoint model = load_restoring_network(o.network, o.request.method);
   const RestorationResult result = restore_in_sight(o.request, o.network, model);
   write_restored(folder, result);
   print_summary(result.report, folder);
@@ -90,9 +90,15 @@ void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
                   "t for fewer, and is absent for 1")
       ->check(count)
       ->capture_default_str();
-  verb.add_option("--steps", request.steps, "Evaluations of the network for each sample")
-      ->check(count)
-      ->capture_default_str();
+  verb.add_option("--method",
+                  request.method,
+                  "Method for the network, such as pigdm or dps:scale=5 for a prior; see eps list "
+                  "methods; the one that it was trained for if not given");
+  verb.add_option(
+          "--steps",
+          request.steps,
+          "Steps of the method; its own number if not given, 20 for a network of the posterior")
+      ->check(count);
   verb.add_option("--seed", options.seed, "Seed of the samples and of the simulation")
       ->check(seed_up_to())
       ->capture_default_str();
@@ -103,13 +109,9 @@ void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
 
 }  // namespace
 
-Checkpoint load_posterior_network(const ModelOptions& options) {
+Checkpoint load_restoring_network(const ModelOptions& options, const std::string& method) {
   Checkpoint model = load_any_model(options);
-  try {
-    check_restores(model, options.path);
-  } catch (const Error& error) {
-    fail(error.what(), "; eps run has methods for other networks");
-  }
+  check_restores(model, options.path, method);
   return model;
 }
 
@@ -144,7 +146,7 @@ void add_restore(CLI::App& app) {
                  o->request.simulate,
                  "IMAGE is clean: degrade it first, with --noise sigma=0.05 if not given");
   verb->add_option(
-          "--model", o->network.path, "Network trained for the posterior: a name or a file")
+          "--model", o->network.path, "Network for the posterior or the method: a name or a file")
       ->capture_default_str();
   add_device_options(*verb, o->network);
   add_sampling_options(*verb, o->request);

@@ -6,8 +6,9 @@
 
 namespace eps::cli {
 
-// Loads the network of the options, and refuses one that cannot restore measurements.
-Checkpoint load_posterior_network(const ModelOptions& options);
+// Loads the network of the options, and refuses one that cannot restore measurements by the method,
+// or by its own if none is given.
+Checkpoint load_restoring_network(const ModelOptions& options, const std::string& method = "");
 
 // Runs restore_measurement() with a progress bar and the warnings on stderr.
 RestorationResult restore_in_sight(RestorationRequest request,

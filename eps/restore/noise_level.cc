@@ -98,8 +98,11 @@ double estimate_noise(const Checkpoint& network,
   options.samples = kNoiseSamples;
   options.channels = network.network.config().img_channels;
   const Range range = noise_search_range(network, name, noise_factor(problem, options.channels));
-  return likely_noise_level(
-      method_for(network.input, start, kNoiseSteps), denoiser, problem, range, options);
+  return likely_noise_level(method_for(method_served_by(network.input), "", start, kNoiseSteps),
+                            denoiser,
+                            problem,
+                            range,
+                            options);
 }
 
 }  // namespace eps

@@ -130,10 +130,15 @@ double noise_factor(const Problem& problem, int64_t channels) {
   return grey ? std::sqrt(static_cast<double>(channels)) : 1;
 }
 
-MethodChoice method_for(const NetworkInput& network, double sigma_y, int64_t steps) {
+MethodChoice method_for(const std::string& spec,
+                        const std::string& task,
+                        double sigma_y,
+                        int64_t steps) {
+  const MethodChoice choice = choose_method(spec, task, steps);
+  const bool trained = choice.method.input.conditional() && choice.options.has("sigma_min");
+  if (!trained || Spec::parse(spec).has("sigma_min")) return choice;
   // The last level is no lower than that of EDM's own grid, and no higher than the method's.
-  const double last = std::clamp(sigma_y / 5, 0.002, 0.01);
-  return choose_method(method_served_by(network), "", steps).with("sigma_min", last);
+  return choice.with("sigma_min", std::clamp(sigma_y / 5, 0.002, 0.01));
 }
 
 std::string misfit_words(double chi2, int64_t measurements, bool estimated) {

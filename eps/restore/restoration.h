@@ -55,9 +55,13 @@ std::string interval_kind(int64_t samples);
 // a measurement of a grey image (see restore()), 1 otherwise.
 double noise_factor(const Problem& problem, int64_t channels);
 
-// Returns the method for a network of this input, with a last noise level well below the
-// measurement's: the last step (eps/methods/estimate.h) is exact in the limit of no noise only.
-MethodChoice method_for(const NetworkInput& network, double sigma_y, int64_t steps);
+// Returns choose_method(spec, task, steps). A method of a network trained for the posterior has a
+// last noise level well below the measurement's, unless the spec states it: the last step
+// (eps/methods/estimate.h) is exact in the limit of no noise only.
+MethodChoice method_for(const std::string& spec,
+                        const std::string& task,
+                        double sigma_y,
+                        int64_t steps);
 
 // Returns "" if chi2, the mean over samples of M measurements each, is that of a fit, and otherwise
 // a sentence about the misfit. For exact samples chi2 has the standard deviation sqrt(2/M) or less;

@@ -28,7 +28,8 @@ void validate(const RestorationRequest& request) {
   };
   at_least_one("samples", request.options.samples);
   at_least_one("batch", request.options.batch);
-  at_least_one("steps", request.steps);
+  if (request.steps != 0) at_least_one("steps", request.steps);
+  if (!request.method.empty()) choose_method(request.method, "", request.steps);
   const double sigma_y = request.sigma_y.value_or(kSimulatedNoise);
   check(sigma_y > 0 && std::isfinite(sigma_y), "restore: sigma_y must be > 0, got ", sigma_y);
 }
@@ -57,6 +58,16 @@ void start_stage(const RestorationRequest& request, const std::string& name, int
   if (request.on_stage) request.on_stage(name, total);
 }
 
+bool is_for_posterior(const NetworkInput& input) {
+  return input.conditional() && !input.is_bridge();
+}
+
+// Returns the operator as choose_method() takes it, or "" if the registry does not know it.
+std::string task_of(const OperatorChoice& chosen) {
+  if (chosen.from_file) return chosen.name;
+  return is_composed(chosen.spec) || operators().contains(chosen.name) ? chosen.spec : "";
+}
+
 // Returns the stated or estimated sigma_y, and warns of a stated one outside the network's
 // training.
 double noise_of(const RestorationRequest& request,
@@ -65,6 +76,10 @@ double noise_of(const RestorationRequest& request,
                 RestorationResult& result) {
   const Problem& problem = result.measurement.problem;
   if (result.report.noise_estimated) {
+    check(is_for_posterior(network.input),
+          request.method,
+          ": the noise of the measurement must be stated; only a network trained for the "
+          "posterior estimates it");
     start_stage(request, "evaluations for the noise", kNoiseEvaluations);
     return estimate_noise(network, request.network, denoiser, problem, request.options);
   }
@@ -76,11 +91,23 @@ double noise_of(const RestorationRequest& request,
 
 }  // namespace
 
-void check_restores(const Checkpoint& network, const std::string& name) {
-  check(network.input.conditional() && !network.input.is_bridge(),
-        name,
-        !network.input.conditional() ? " is a prior" : " is a bridge",
-        "; a network trained for the posterior is wanted");
+void check_restores(const Checkpoint& network, const std::string& name, const std::string& method) {
+  if (method.empty()) {
+    check(is_for_posterior(network.input),
+          name,
+          !network.input.conditional() ? " is a prior" : " is a bridge",
+          "; a network trained for the posterior is wanted, or a method for this one");
+  } else {
+    const Method& chosen = choose_method(method).method;
+    check(serves(network.input, chosen.input),
+          name,
+          ": a network for the input ",
+          to_string(network.input.without(Channel::skip)),
+          "; the method ",
+          chosen.name,
+          " needs one for the input ",
+          to_string(chosen.input));
+  }
   const nets::UNetConfig& config = network.network.config();
   check(config.label_dim == 0, name, ": needs class labels, which a measurement does not have");
   check(config.img_channels == 1 || config.img_channels == 3,
@@ -93,7 +120,7 @@ void check_restores(const Checkpoint& network, const std::string& name) {
 RestorationResult restore_measurement(const RestorationRequest& request,
                                       const Checkpoint& network) {
   validate(request);
-  check_restores(network, request.network);
+  check_restores(network, request.network, request.method);
   const NetworkShape shape = shape_of(network, request.network);
   const OperatorChoice chosen = choose_operator(request.operator_options, shape.resolution);
   return restore_measurement(measurement_of(request, chosen, shape), chosen, request, network);
@@ -104,7 +131,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
                                       const RestorationRequest& request,
                                       const Checkpoint& network) {
   validate(request);
-  check_restores(network, request.network);
+  check_restores(network, request.network, request.method);
   RestorationResult result{.measurement = measurement};
   Problem& problem = result.measurement.problem;
   const nets::UNetConfig& config = network.network.config();
@@ -121,13 +148,14 @@ RestorationResult restore_measurement(const Measurement& measurement,
             .operator_spec = chosen.spec,
             .noise_estimated = !request.sigma_y && !request.simulate,
             .network = request.network,
-            .steps = request.steps,
             .seed = request.options.seed};
   const NetworkDenoiser denoiser(network);
   report.sigma_y = noise_of(request, network, denoiser, result);
   problem.sigma_y = scalar(report.sigma_y);
-  const MethodChoice choice = method_for(network.input, report.sigma_y, request.steps);
-  report.method = choice.method.name;
+  report.method = request.method.empty() ? method_served_by(network.input) : request.method;
+  const MethodChoice choice =
+      method_for(report.method, task_of(chosen), report.sigma_y, request.steps);
+  if (choice.options.has("steps")) report.steps = choice.options.integer("steps");
   RestorationOptions options = request.options;
   options.channels = config.img_channels;
   start_stage(request, "evaluations", measured_cost(choice).evaluations * options.samples);

@@ -23,8 +23,11 @@ struct RestorationRequest {
   bool simulate = false;                // `input` is a clean image
   std::optional<double> sigma_y = {};   // of the measurement; none: estimated, or kSimulatedNoise
   std::string network = "the network";  // its name, for the report and for messages
-  int64_t steps = 20;                   // evaluations of the network for each sample
-  RestorationOptions options = {};      // its `channels` is the network's in any case
+  // "pigdm" or "dps:scale=5", with the values of the operator's kind where none are given; empty:
+  // the method that the network was trained for.
+  std::string method = {};
+  int64_t steps = 0;                // of the method; 0: as many as it has, 20 for a trained one
+  RestorationOptions options = {};  // its `channels` is the network's in any case
   // The function is called before the evaluations for the noise and before those for the samples,
   // with their name and their largest number. RestorationOptions::on_evaluation counts them.
   std::function<void(const std::string& name, int64_t total)> on_stage = {};
@@ -39,12 +42,16 @@ struct RestorationResult {
   std::vector<std::string> warnings = {};  // each one sentence
 };
 
-// Throws an Error unless the network restores pictures: it must be trained for the posterior, need
-// no class labels, and make images of 1 or 3 channels.
-void check_restores(const Checkpoint& network, const std::string& name);
+// Throws an Error unless the network restores pictures: it must be trained for the posterior, or
+// for the input of the method if one is given, need no class labels, and make images of 1 or 3
+// channels.
+void check_restores(const Checkpoint& network,
+                    const std::string& name,
+                    const std::string& method = "");
 
 // Reads or simulates the measurement, estimates its noise unless that is stated, and restores it,
-// on the device of the network. Wrong input is an Error before the network is evaluated.
+// on the device of the network. Wrong input is an Error before the network is evaluated. Only a
+// network trained for the posterior can estimate the noise.
 RestorationResult restore_measurement(const RestorationRequest& request, const Checkpoint& network);
 
 // Restores a measurement in memory, of an image of the network's shape. The name and spec of

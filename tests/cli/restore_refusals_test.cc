@@ -52,8 +52,11 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
        "One of mask, kernel, motion, gaussian, downscale and operator is wanted, got none");
   says(run(picture_ + mask + " --gaussian 1"), "got gaussian and mask");
   says(run(picture_ + mask, prior_),
-       "is a prior; a network trained for the posterior is wanted; eps run has methods for other "
-       "networks");
+       "is a prior; a network trained for the posterior is wanted, or a method for this one");
+  says(run(picture_ + mask + " --method pigdm"), "the method pigdm needs one for the input prior");
+  says(run(picture_ + mask + " --method pigdm:scale=1"), "unknown field \"scale\"");
+  says(run(picture_ + mask + " --method pigdm --steps 2", prior_),
+       "the noise of the measurement must be stated");
   says(run(picture_ + mask, folder_.file("none.safetensors")), "none.safetensors");
   for (const auto* wrong : {"-3", "nan", "sigma=0"})
     says(run(picture_ + mask + " --noise=" + wrong), "a number > 0 is wanted");

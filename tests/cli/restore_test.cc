@@ -53,6 +53,24 @@ TEST_F(Restore, SimulatesAndKnowsTheTruth) {
   EXPECT_NEAR(noise.square().sum().item<double>() / count, 0.01, 5 * 0.01 * std::sqrt(2 / count));
 }
 
+// With a prior: the noise is stated, and the values are those of the operator's kind.
+TEST_F(Restore, TakesAMethodForAPrior) {
+  const std::string rest = picture_ + " --mask " + mask_ + " --noise 6.4 --samples 2 --method ";
+  const Outcome outcome = run(rest + "dps:steps=3", prior_);
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(outcome.output.find("warning"), std::string::npos) << outcome.output;
+  EXPECT_EQ(words()["method"], "dps:steps=3");
+  EXPECT_EQ(words()["steps"], 3);
+  EXPECT_EQ(words()["evaluations_per_sample"], 3);
+  const Tensor samples = array("samples");
+  remove_tree(out_);
+  ASSERT_EQ(run(rest + "dps:scale=5 --steps 3", prior_).status, 0);
+  EXPECT_TRUE(at::equal(samples, array("samples")));
+  remove_tree(out_);
+  ASSERT_EQ(run(rest + "dps:scale=4 --steps 3", prior_).status, 0);
+  EXPECT_FALSE(at::equal(samples, array("samples")));
+}
+
 TEST_F(Restore, OfOneSampleHasNoDeviation) {
   const Outcome outcome = run(image_ + " --simulate --motion 3,30 --steps 1 --samples 1", eps_);
   ASSERT_EQ(outcome.status, 0) << outcome.output;

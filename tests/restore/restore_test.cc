@@ -8,6 +8,7 @@
 
 #include "eps/io/images/image.h"
 #include "eps/io/npy.h"
+#include "eps/model/network_denoiser.h"
 #include "tests/program.h"
 #include "tests/small_checkpoints.h"
 
@@ -157,6 +158,58 @@ TEST_F(RestoreMeasurement, CountsItsEvaluationsByStage) {
   EXPECT_EQ(counts[1], stages[1].second);
 }
 
+// A method for priors restores with a prior, by its values for the kind of the operator.
+TEST_F(RestoreMeasurement, TakesAMethodForAnotherNetwork) {
+  write_small_prior(file_);
+  const Checkpoint prior = network();
+  RestorationRequest request = masked();
+  request.method = "dps:sigma_min=0.01";
+  request.sigma_y = 0.1;
+  const RestorationResult result = restore_measurement(request, prior);
+  EXPECT_EQ(result.report.method, "dps:sigma_min=0.01");
+  EXPECT_EQ(result.report.steps, 2);
+  EXPECT_EQ(result.report.evaluations_per_sample, 2);
+  const auto direct = [&](const std::string& method) {
+    Problem problem = result.measurement.problem;
+    problem.sigma_y = scalar(0.1);
+    RestorationOptions options = request.options;
+    options.channels = 3;
+    return restore(choose_method(method), NetworkDenoiser(prior), problem, options).samples;
+  };
+  EXPECT_TRUE(identical(result.restoration.samples, direct("dps:sigma_min=0.01,steps=2,scale=5")));
+  request.operator_options = {.gaussian = "0.7"};
+  request.method = "dps";
+  request.steps = 0;
+  const RestorationResult blurred = restore_measurement(request, prior);
+  EXPECT_EQ(blurred.report.steps, 250);
+  request.method = "dps:scale=1.5,steps=250";
+  EXPECT_TRUE(identical(blurred.restoration.samples,
+                        restore_measurement(request, prior).restoration.samples));
+}
+
+TEST_F(RestoreMeasurement, RefusesAMethodThatTheNetworkDoesNotServe) {
+  RestorationRequest request = masked();
+  request.network = "it";
+  request.method = "pigdm";
+  EXPECT_EQ(error_of([&] { restore_measurement(request, network()); }),
+            "it: a network for the input eps; the method pigdm needs one for the input prior");
+  request.method = "pigdn";
+  EXPECT_NE(error_of([&] { restore_measurement(request, network()); }).find("\"pigdm\"?"),
+            std::string::npos);
+  write_small_prior(file_);
+  request.method = "eps";
+  EXPECT_EQ(error_of([&] { restore_measurement(request, network()); }),
+            "it: a network for the input prior; the method eps needs one for the input eps");
+  request.method = "pigdm:steps=2";
+  EXPECT_EQ(error_of([&] { restore_measurement(request, network()); }),
+            "steps 2: pigdm:steps=2 sets steps already");
+  request.steps = 0;
+  EXPECT_EQ(
+      error_of([&] { restore_measurement(request, network()); }),
+      "pigdm:steps=2: the noise of the measurement must be stated; only a network trained for "
+      "the posterior estimates it");
+}
+
 // Messages of the library name things, not flags of the program.
 TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
   const Checkpoint model = network();
@@ -185,8 +238,9 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
   EXPECT_EQ(error_of([&] { restore_measurement(none, model); }),
             "restore: samples must be at least 1, got 0");
   write_small_prior(file_);
-  EXPECT_EQ(error_of([&] { check_restores(network(), "it"); }),
-            "it is a prior; a network trained for the posterior is wanted");
+  EXPECT_EQ(
+      error_of([&] { check_restores(network(), "it"); }),
+      "it is a prior; a network trained for the posterior is wanted, or a method for this one");
 }
 
 }  // namespace
