@@ -22,28 +22,41 @@ enum class Exact { never, isotropic, gaussian, always };
 // The chain is fine enough for its error to be below that of the samples.
 const std::string kFineChain = "steps=200,sigma_max=10,sigma_min=0.002";
 
-// A `Subject` is a method with its options. Step sizes are the paper's, which are for 3 x 64 x 64
-// images, times the ratio of the norms of noise, 4 to 111, where they multiply a vector of fixed
-// length.
+// A `Subject` is a method with its options; others are its defaults for the kind of the operator.
 struct Subject {
   std::string method;
   Exact exact;
   int64_t samples = 1000;
   bool masks_only = false;
+  // The step size that multiplies a vector of fixed length: the paper's, which is for 3 x 64 x 64
+  // images, times the ratio of the norms of noise, 4 to 111.
+  std::string scaled = {};
 };
+constexpr double kNormRatio = 4 / 110.85;
+
+MethodChoice choice_of(const Subject& subject, const std::string& operator_spec) {
+  const MethodChoice choice = choose_method(subject.method, operator_spec);
+  if (subject.scaled.empty()) return choice;
+  return choice.with(subject.scaled, kNormRatio * choice.options.real(subject.scaled));
+}
+// Returns the method as the table names it.
+std::string name_of(const Subject& subject) {
+  return subject.method + (subject.scaled.empty() ? "" : ":" + subject.scaled + " x 4/111");
+}
+
 const std::vector<Subject>& method_subjects() {
   static const std::vector<Subject> all = {
       {"eps", Exact::always},
-      {"eps:solver=euler,rho=7,sigma_min=0.002,steps=100", Exact::never},
-      {"eps:solver=euler,rho=7,sigma_min=0.002", Exact::never},
+      {"eps:solver=euler,rho=7,sigma_min=0.002,last=mean,steps=100", Exact::never},
+      {"eps:solver=euler,rho=7,sigma_min=0.002,last=mean", Exact::never},
       {"zero_shot_pivot", Exact::never},
       {"equivalent_time", Exact::isotropic},
       {"mmps:iterations=16", Exact::gaussian},
       {"mmps:iterations=1", Exact::never},
       {"tmpd", Exact::never},
       {"pigdm", Exact::never},
-      {"dps:scale=0.2", Exact::never},
-      {"mpgd:zeta=0.7", Exact::never},
+      {"dps", Exact::never, 1000, false, "scale"},
+      {"mpgd", Exact::never, 1000, false, "zeta"},
       {"ddnm", Exact::never},
       {"ddnm:rule=singular", Exact::never},
       {"ddrm", Exact::never},
@@ -88,7 +101,7 @@ MethodRow judge(const Subject& subject,
   const Problem problem = observe(A, prior.sample(rng, 1), scalar(kVerifySigmaY), rng);
   MethodRow row{.prior = prior_name,
                 .operator_spec = operator_spec,
-                .method = subject.method,
+                .method = name_of(subject),
                 .samples = count,
                 .refusal = {},
                 .mean_error = 0,
@@ -105,8 +118,8 @@ MethodRow judge(const Subject& subject,
   Samples samples;
   try {
     Rng streams(seed + 1, count);
-    samples =
-        sample_posterior(choose_method(subject.method), prior, problem, {count, 1, 4, 4}, streams);
+    samples = sample_posterior(
+        choice_of(subject, operator_spec), prior, problem, {count, 1, 4, 4}, streams);
   } catch (const Error& error) {
     row.refusal = error.what();
     return row;
