@@ -4,9 +4,11 @@
 Files named good_* must be read, all others refused: tests/io/fuzz_replay_test.cc holds the readers
 to it. What a fuzzer finds is added here by hand, under a name that says what is wrong with it.
 """
+import io
 import json
 import pathlib
 import struct
+import zipfile
 import zlib
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
@@ -40,6 +42,61 @@ def npy_files():
         "long_dtype": npy("x" * 1000, (), b""),
         "header_not_ending": npy(header="{'descr': '<f4', 'shape': (2,"),
         "header_behind_file": npy()[:20],
+    }
+
+
+def npz(**arrays):
+    """An .npz file as scipy.sparse.save_npz writes it, of a 2 x 3 matrix; None leaves an array out."""
+    parts = {
+        "indices": npy("<i4", (2,), struct.pack("<2i", 2, 0)),
+        "indptr": npy("<i4", (3,), struct.pack("<3i", 0, 1, 2)),
+        "format": npy("|S3", (), b"csr"),
+        "shape": npy("<i8", (2,), struct.pack("<2q", 2, 3)),
+        "data": npy("<f8", (2,), struct.pack("<2d", 1, -2)),
+        **arrays,
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            if content is not None:
+                archive.writestr(zipfile.ZipInfo(name + ".npy"), content)
+    return file.getvalue()
+
+
+def sparse_npz_files():
+    def ints(*values, kind="<i8"):
+        return npy(kind, (len(values),), struct.pack(f"<{len(values)}{'q' if kind == '<i8' else 'i'}", *values))
+
+    coo = {"format": npy("|S3", (), b"coo"), "indices": None, "indptr": None}
+    nan = npy("<f8", (2,), struct.pack("<2d", 1, float("nan")))
+    return {
+        "good_csr": npz(),
+        "good_csc": npz(format=npy("|S3", (), b"csc"), indices=ints(1, 0), indptr=ints(0, 1, 1, 2)),
+        "good_coo": npz(**coo, row=ints(1, 1), col=ints(2, 2)),
+        "good_wide_word": npz(format=npy("<U3", (), "csr".encode("utf-32-le"))),
+        "good_integers": npz(data=ints(1, 2)),
+        "good_empty": npz(indices=ints(), indptr=ints(0, 0, 0), data=ints()),
+        "bsr": npz(format=npy("|S3", (), b"bsr")),
+        "format_of_two": npz(format=npy("|S3", (2,), b"csrcsr")),
+        "format_escapes": npz(format=npy("|S3", (), b"\n\x1b\xff")),
+        "format_missing": npz(format=None),
+        "data_missing": npz(data=None),
+        "data_complex": npz(data=npy("<c8", (1,), bytes(8))),
+        "data_not_finite": npz(data=nan),
+        "data_shorter": npz(data=npy("<f8", (1,), bytes(8))),
+        "index_behind": npz(indices=ints(3, 0)),
+        "index_negative": npz(indices=ints(-1, 0)),
+        "index_real": npz(indices=npy("<f4", (2,), bytes(8))),
+        "indices_longer": npz(indices=ints(0, 1, 2)),
+        "pointers_falling": npz(indptr=ints(0, 3, 2)),
+        "pointers_too_few": npz(indptr=ints(0, 2)),
+        "row_behind": npz(**coo, row=ints(2, 0), col=ints(0, 0)),
+        "rows_shorter": npz(**coo, row=ints(1), col=ints(0, 0)),
+        "shape_of_three": npz(shape=ints(2, 3, 1)),
+        "shape_negative": npz(shape=ints(-2, 3)),
+        "shape_of_terabytes": npz(shape=ints(1 << 40, 3)),
+        "shape_zero": npz(shape=ints(0, 3), indptr=ints(0)),
+        "not_a_zip": npy(),
     }
 
 
@@ -167,7 +224,7 @@ def jpeg_files():
 
 
 def main():
-    makers = {"npy": npy_files, "safetensors": safetensors_files, "png": png_files, "jpeg": jpeg_files}
+    makers = {"npy": npy_files, "sparse_npz": sparse_npz_files, "safetensors": safetensors_files, "png": png_files, "jpeg": jpeg_files}
     for reader, make in makers.items():
         folder = CORPUS / reader
         folder.mkdir(parents=True, exist_ok=True)
