@@ -2,6 +2,7 @@
 // the same functions.
 #pragma once
 
+#include "eps/math/sparse_matrix.h"
 #include "eps/operators/border.h"
 #include "eps/operators/operator.h"
 
@@ -14,6 +15,17 @@ Operator identity();
 // in the holes.
 // mask: (N or 1, C or 1, H, W), 0 and 1.
 Operator inpainting(const Tensor& mask);
+
+// Returns diag(w), the pixels times their weights; y has the shape of x.
+// weights: (N or 1, 1, H, W), in [0, 1].
+Operator soft_mask(const Tensor& weights);
+
+// Returns the colour filter array of a pattern such as "rggb", the colours of the first 2 x 2
+// pixels; y is (N, 1, H, W).
+Operator bayer(const std::string& pattern,
+               int64_t height,
+               int64_t width,
+               at::Device device = at::kCPU);
 
 // Returns factor x factor average pooling; H and W must be multiples of factor.
 Operator average_pool(int64_t factor);
@@ -57,6 +69,32 @@ Operator subsampled_hadamard(const Tensor& mask, const Tensor& signs);
 
 // Returns a dense matrix on the flattened image; y is (N, M). matrix: (N or 1, M, C*H*W).
 Operator dense_matrix(const Tensor& matrix, const Shape& image);
+
+// Returns a sparse matrix on the flattened image (C*H*W columns) or on each channel (H*W columns).
+// y has the shape `measurement`, without the batch, of all its values.
+Operator sparse_matrix(const SparseMatrix& matrix,
+                       const Shape& image,
+                       const Shape& measurement,
+                       at::Device device = at::kCPU);
+
+// Returns the matrix of parallel-beam tomography in pixels, (angles*detectors, H*W): the areas in
+// which strips and pixels meet (eps/operators/radon.cc). `span`: the degrees that the angles cover.
+SparseMatrix radon_matrix(
+    int64_t angles, int64_t detectors, double span, int64_t height, int64_t width);
+// Returns radon_matrix() / sqrt(angles max(H, W)) on each channel; y is (N, C, angles, detectors).
+Operator radon(int64_t angles,
+               int64_t detectors,
+               double span,
+               const Shape& image,
+               at::Device device = at::kCPU);
+
+// Returns the matrix on the channels of each pixel; y is (N, C', H, W). matrix: (C', C).
+Operator mix(const Tensor& matrix);
+
+// Returns Cartesian parallel MRI of a complex image, two channels (N, 2, H, W): the unitary Fourier
+// transform of the image times each coil's map, where the mask is 1; y is (N, K, H, W, 2).
+// maps: complex (K, H, W). mask: (N or 1, H, W) in fft2 order.
+Operator sense(const Tensor& maps, const Tensor& mask);
 
 // Returns the operator x -> second(first(x)).
 Operator compose(Operator first, Operator second);

@@ -2,11 +2,9 @@
 //
 // A x = m F x with F unitary; complex numbers are pairs of reals. For real x, A'A = F^H e F with
 // e(k) = (m(k) + m(-k)) / 2: a frequency and its mirror image measure the same thing.
-#include <cmath>
-
 #include "eps/math/spectrum.h"
 #include "eps/operators/factories.h"
-#include "eps/operators/parameter_file.h"
+#include "eps/operators/k_space.h"
 #include "eps/operators/registry.h"
 
 namespace eps {
@@ -59,37 +57,12 @@ class SubsampledFourier final : public LinearOperator, public Spectral {
   Tensor eigenvalue_;  // (N or 1, 1, H, W/2 + 1)
 };
 
-// Keeps the central columns of k-space, and random ones until width/acceleration are kept.
 Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {
-  const int64_t height = like.size(2), width = like.size(3);
-  const double kept = 1 / spec.real("acceleration");
-  const double central = spec.real("center");
-  check(
-      central <= kept, "fourier_lines: center=", central, " is more than 1/acceleration = ", kept);
-  const Tensor random = rng.uniform({like.size(0), width});
-  // `distance` orders columns by their distance from the zero frequency, in fft order. k comes
-  // before -k, so that no two columns are equal and the order does not depend on the sort.
-  const Tensor index = at::arange(width, random.options());
-  const Tensor distance = 2 * at::minimum(index, static_cast<double>(width) - index) +
-                          (2 * index > static_cast<double>(width)).to(at::kDouble);
-  const auto count = [width](double fraction) {
-    return static_cast<int64_t>(std::llround(fraction * static_cast<double>(width)));
-  };
-  // Central columns come first, then the others in random order.
-  const Tensor is_central = at::zeros({width}, random.options())
-                                .index_fill(0, distance.argsort().slice(0, 0, count(central)), 1);
-  const Tensor order = random - 2 * is_central;
-  const Tensor chosen =
-      at::argsort(order, int64_t{1}, false).slice(1, 0, std::max<int64_t>(1, count(kept)));
-  const Tensor columns = at::zeros_like(random).scatter(1, chosen, 1);
-  return subsampled_fourier(columns.unsqueeze(1).expand({-1, height, -1}).to(like.device()));
+  return subsampled_fourier(draw_columns(spec, like, rng));
 }
 
 Operator make_masked_fourier(const Spec& spec, const Tensor& like, Rng&) {
-  const Tensor mask = read_mask_file(spec.text("file"), like);
-  const std::string zero = spec.text("zero");
-  return subsampled_fourier(zero == "center" ? at::fft_ifftshift(mask, at::IntArrayRef({1, 2}))
-                                             : mask);
+  return subsampled_fourier(read_frequency_mask(spec, spec.text("file"), like));
 }
 
 Shape image_of_pairs(const Spec& spec, const Shape& y) {
@@ -103,11 +76,7 @@ Shape image_of_pairs(const Spec& spec, const Shape& y) {
 EPS_OPERATOR({.name = "fourier_lines",
               .summary = "single-coil MRI: random columns of k-space and all central ones",
               .example = "fourier_lines:acceleration=2,center=0.125",
-              .fields = {Field::real("acceleration", "4", at_least(1), "columns over columns kept"),
-                         Field::real("center",
-                                     "0.08",
-                                     {0, 1},
-                                     "fraction of columns around the zero frequency, always kept")},
+              .fields = column_fields(),
               .strengths = {"acceleration"},
               .make = make_lines,
               .measurement_dims = 5,
@@ -119,10 +88,10 @@ EPS_OPERATOR(
     {.name = "fourier_mask",
      .summary = "single-coil MRI with a k-space mask from a file",
      .example = "",
-     .fields =
-         {{"file", "", "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"},
-          Field::choice(
-              "zero", "center", {"center", "corner"}, "where the mask has the zero frequency")},
+     .fields = {{"file",
+                 "",
+                 "PNG, JPEG, .npy or .safetensors; H x W, or N x H x W with one per image"},
+                zero_field()},
      .make = make_masked_fourier,
      .measurement_dims = 5,
      .image_shape = image_of_pairs});

@@ -1,7 +1,9 @@
-// A dense matrix on the flattened image. One singular value decomposition serves every ridge.
+// A matrix on the flattened image. One singular value decomposition serves every ridge of a dense
+// one; a sparse one is in eps/operators/sparse.cc.
 #include <cmath>
 
 #include "eps/io/array.h"
+#include "eps/io/sparse_npz.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/operators/registry.h"
@@ -80,6 +82,8 @@ class DenseMatrix final : public LinearOperator, public Spectral {
   Tensor ut_, s_, vt_;
 };
 
+bool is_sparse_path(const std::string& path) { return path.ends_with(".npz"); }
+
 Operator make_matrix(const Spec& spec, const Tensor& like, Rng& rng) {
   const int64_t d = like.size(1) * like.size(2) * like.size(3);
   if (!spec.has("file")) {
@@ -88,14 +92,37 @@ Operator make_matrix(const Spec& spec, const Tensor& like, Rng& rng) {
     const Tensor matrix = rng.normal({like.size(0), rows, d}) / std::sqrt(static_cast<double>(d));
     return dense_matrix(matrix.to(like.device()), like.sizes().vec());
   }
-  return dense_matrix(read_matrix_file(spec.text("file"), like), like.sizes().vec());
+  const std::string path = spec.text("file");
+  if (!is_sparse_path(path)) return dense_matrix(read_matrix_file(path, like), like.sizes().vec());
+  const SparseEntries m = read_sparse_npz(path);
+  const int64_t parts = m.columns == like.size(2) * like.size(3) ? like.size(1) : 1;
+  return sparse_matrix({m.rows, m.columns, m.row, m.column, m.value},
+                       like.sizes().vec(),
+                       {parts * m.rows},
+                       like.device());
+}
+
+// Returns the image of a measurement as a row vector: the file has its length, and the measurement
+// the number of its channels where the matrix is for one of them.
+Shape vector_image(const Spec& spec, const Shape& y) {
+  check(y.size() == 2 && spec.has("file"),
+        "matrix: the image shape cannot be derived from a measurement of shape ",
+        to_string(y),
+        "; give it (C, H, W)");
+  const std::string path = spec.text("file");
+  if (!is_sparse_path(path)) return {y[0], 1, 1, read_array(path).size(-1)};
+  const SparseEntries matrix = read_sparse_npz(path);
+  return {y[0], std::max<int64_t>(1, y[1] / matrix.rows), 1, matrix.columns};
 }
 
 EPS_OPERATOR(
     {.name = "matrix",
-     .summary = "a dense matrix on the flattened image, from a file or Gaussian",
+     .summary = "a matrix on the flattened image, from a file or Gaussian",
      .example = "matrix:rows=24",
-     .fields = {{"file", "", ".npy or .safetensors; M x CHW, or N x M x CHW with one per image"},
+     .fields = {{"file",
+                 "",
+                 ".npy or .safetensors; M x CHW, or N x M x CHW with one per image; .npz: a sparse "
+                 "matrix of SciPy, M x CHW, or M x HW for each channel"},
                 Field::integer("rows",
                                "64",
                                {1, 1 << 20},
@@ -104,16 +131,8 @@ EPS_OPERATOR(
      .make = make_matrix,
      .measurement_dims = 2,
      .mixes_channels = true,
-     // A measurement does not determine C, H, W: the image is a row vector, unless the user gives
-     // the shape.
-     .image_shape =
-         [](const Spec& spec, const Shape& y) {
-           check(y.size() == 2 && spec.has("file"),
-                 "matrix: the image shape cannot be derived from a measurement of shape ",
-                 to_string(y),
-                 "; give it (C, H, W)");
-           return Shape{y[0], 1, 1, read_array(spec.text("file")).size(-1)};
-         },
+     // A measurement does not determine C, H, W, unless the user gives the shape.
+     .image_shape = vector_image,
      .is_random = [](const Spec& spec) { return !spec.has("file"); }});
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Masks, kernels and matrices from files.
+// Masks, weights, kernels, coil maps and matrices from files.
 #include "eps/operators/parameter_file.h"
 
 #include "eps/io/array.h"
@@ -33,6 +33,28 @@ Tensor one_or_each(Tensor parameter,
   return parameter.to(like.device());
 }
 
+// Returns one parameter for all images, or one for each, of their height and width.
+Tensor of_image_size(const Tensor& values,
+                     const std::string& path,
+                     const char* what,
+                     const Tensor& like) {
+  const Tensor parameter = one_or_each(values, path, what, like);
+  check(parameter.size(1) == like.size(2) && parameter.size(2) == like.size(3),
+        path,
+        ": the ",
+        what,
+        " is ",
+        parameter.size(1),
+        " x ",
+        parameter.size(2),
+        ", the image ",
+        like.size(2),
+        " x ",
+        like.size(3),
+        " pixels");
+  return parameter;
+}
+
 }  // namespace
 
 Tensor read_mask_file(const std::string& path, const Tensor& like) {
@@ -45,19 +67,16 @@ Tensor read_mask_file(const std::string& path, const Tensor& like) {
   } else {
     mask = (read_image(path).to(at::kDouble).mean(0) >= 127.5).to(at::kDouble);
   }
-  mask = one_or_each(mask, path, "mask", like);
-  check(mask.size(1) == like.size(2) && mask.size(2) == like.size(3),
-        path,
-        ": the mask is ",
-        mask.size(1),
-        " x ",
-        mask.size(2),
-        ", the image ",
-        like.size(2),
-        " x ",
-        like.size(3),
-        " pixels");
-  return mask;
+  return of_image_size(mask, path, "mask", like);
+}
+
+Tensor read_weights_file(const std::string& path, const Tensor& like) {
+  const Tensor weights = is_array_path(path) ? read_array(path).to(at::kDouble)
+                                             : read_image(path).to(at::kDouble).mean(0) / 255;
+  require_finite(weights, path);
+  const Tensor wrong = weights.masked_select(at::logical_or(weights<0, weights> 1));
+  if (wrong.numel() > 0) fail(path, ": weights are in [0, 1], found ", wrong[0].item<double>());
+  return of_image_size(weights, path, "mask of weights", like);
 }
 
 Tensor read_kernel_file(const std::string& path, const Tensor& like) {
@@ -78,6 +97,23 @@ Tensor read_stack_file(const std::string& path) {
         ": a stack of K x rows x columns is wanted, got ",
         to_string(stack.sizes()));
   return stack;
+}
+
+Tensor read_coils_file(const std::string& path, const Tensor& like) {
+  Tensor maps = read_array(path);
+  const Tensor pairs = maps.is_complex() ? at::view_as_real(maps) : maps;
+  require_finite(pairs, path);
+  check(pairs.dim() == 4 && pairs.size(3) == 2 && pairs.size(1) == like.size(2) &&
+            pairs.size(2) == like.size(3),
+        path,
+        ": coil maps are K x ",
+        like.size(2),
+        " x ",
+        like.size(3),
+        " complex numbers, or pairs of numbers (K x H x W x 2); got ",
+        to_string(maps.sizes()),
+        maps.is_complex() ? " complex numbers" : "");
+  return at::view_as_complex(pairs.to(at::kDouble).contiguous()).to(like.device());
 }
 
 Tensor read_matrix_file(const std::string& path, const Tensor& like) {

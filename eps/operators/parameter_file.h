@@ -1,4 +1,4 @@
-// Masks, kernels and matrices from files.
+// Masks, weights, kernels, coil maps and matrices from files.
 #pragma once
 
 #include "eps/base/core.h"
@@ -10,11 +10,19 @@ namespace eps {
 // width.
 Tensor read_mask_file(const std::string& path, const Tensor& like);
 
+// Returns weights in [0, 1] in float64, (N or 1, H, W), from an array or from an image whose white
+// is 1, as read_mask_file() does.
+Tensor read_weights_file(const std::string& path, const Tensor& like);
+
 // Returns kernels, (N or 1, kh, kw) in float64: an array unchanged, or an image divided by its sum.
 Tensor read_kernel_file(const std::string& path, const Tensor& like);
 
 // Returns a stack of kernels or of weights, (K, rows, columns) in float64, from an array.
 Tensor read_stack_file(const std::string& path);
+
+// Returns coil maps, complex128 (K, H, W), from an array of complex numbers or of pairs, K x H x W
+// x 2, of the image's height and width.
+Tensor read_coils_file(const std::string& path, const Tensor& like);
 
 // Returns matrices, (N or 1, M, CHW) in float64, from an array.
 Tensor read_matrix_file(const std::string& path, const Tensor& like);

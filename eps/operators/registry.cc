@@ -38,6 +38,11 @@ std::vector<Spec> parts_of(const std::string& text) {
   return parts;
 }
 
+// Returns whether a value such as coils=4 is no file.
+bool is_number(const std::string& value) {
+  return value.find_first_not_of("0123456789") == std::string::npos;
+}
+
 const OperatorEntry& find_operator(const Spec& spec) {
   const auto found = operators().find(spec.name());
   if (const auto task = tasks().find(spec.name()); task != tasks().end())
@@ -50,11 +55,17 @@ Draw parse_one(const std::string& text) {
   const Spec parsed = Spec::parse(text);
   const OperatorEntry& entry = find_operator(parsed);
   const Spec spec = parsed.resolve(entry.fields);
-  return [spec, make = entry.make](const Tensor& like, Rng& rng) {
+  return [spec, make = entry.make, channels = entry.channels](const Tensor& like, Rng& rng) {
     check(like.dim() == 4,
           spec.name(),
           ": images must be N x C x H x W, got ",
           to_string(like.sizes()));
+    check(channels == 0 || like.size(1) == channels,
+          spec.name(),
+          ": images of ",
+          channels,
+          " channels are wanted, got ",
+          like.size(1));
     return make(spec, like, rng);
   };
 }
@@ -160,12 +171,31 @@ bool mixes_channels(const std::string& spec) {
   });
 }
 
+int64_t channels_of(const std::string& text, int64_t any) {
+  for (const auto& chain : split(text, kAnd)) {
+    const Spec first = Spec::parse(split(chain, kThen).front());
+    if (const int64_t channels = find_operator(first).channels) return channels;
+  }
+  return any;
+}
+
+Tensor whitened(const std::string& text, const Tensor& y) {
+  const bool stacked = text.find(kAnd) != std::string::npos;
+  for (const auto& chain : split(text, kAnd)) {
+    const Spec last = Spec::parse(split(chain, kThen).back());
+    const OperatorEntry& entry = find_operator(last);
+    if (!entry.whiten) continue;
+    check(!stacked, text, ": the noise of a stacked measurement must be the same in all entries");
+    return entry.whiten(last.resolve(entry.fields), y);
+  }
+  return y;
+}
+
 std::vector<std::string> files_of(const std::string& text) {
   std::vector<std::string> files;
   for (const Spec& part : parts_of(text))
-    for (const Field& field : find_operator(part).fields)
-      if (field.name.ends_with("file") && part.has(field.name))
-        files.push_back(part.text(field.name));
+    for (const char* field : {"file", "weights_file", "mask", "coils"})
+      if (part.has(field) && !is_number(part.text(field))) files.push_back(part.text(field));
   return files;
 }
 

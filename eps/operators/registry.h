@@ -22,12 +22,16 @@ struct OperatorEntry {
   std::vector<std::string> strengths = {};
   std::function<Operator(const Spec& spec, const Tensor& like, Rng& rng)> make;
   int64_t measurement_dims = 4;  // with the batch
+  int64_t channels = 0;          // of the images that it takes; 0: any number
   bool mixes_channels = false;   // an entry of the measurement may depend on several channels
   std::string kind = "other";    // one of operator_kinds(): methods have step sizes by kind
   // Returns the shape of the images whose measurements have the shape y. Empty: the shape of y.
   std::function<Shape(const Spec& spec, const Shape& y)> image_shape = nullptr;
   // Returns whether two seeds may draw two operators from the spec. Empty: they never do.
   std::function<bool(const Spec& spec)> is_random = nullptr;
+  // Returns the measurement A x + sigma_y n, of white noise, from one that users have, whose noise
+  // differs from entry to entry. Empty: the two are the same.
+  std::function<Tensor(const Spec& spec, const Tensor& y)> whiten = nullptr;
 };
 
 // Returns every registered operator by name. Throws an Error if two have one name.
@@ -48,6 +52,11 @@ const std::vector<std::string>& operator_kinds();
 // the order of operator_kinds(): the smallest |A| and the most that is lost. A stack a + b has the
 // first kind of its parts: the largest |A|, which limits the steps.
 std::string kind_of(const std::string& spec);
+// Returns the number of channels of the images that the spec takes; `any` if any number will do.
+int64_t channels_of(const std::string& spec, int64_t any);
+// Returns a user's measurement with white noise (OperatorEntry::whiten). The last operator of a
+// chain decides; a stack must not need it.
+Tensor whitened(const std::string& spec, const Tensor& y);
 bool names_operator(const std::string& spec);  // begins with the name of a registered operator
 // Returns whether two seeds may draw two operators from the spec: such a spec does not determine
 // which operator made a measurement.

@@ -199,7 +199,8 @@ Measurement read_measurement(const std::string& path,
         " gives ",
         to_string(wanted));
   // Holes may hold anything, also NaN.
-  Tensor known = y.to(network.device);
+  Tensor known = chosen.from_file ? y : whitened(chosen.spec, y);
+  known = known.to(network.device);
   known = known.masked_fill(A->format().measured(at::ones_like(known)) == 0, 0);
   require_finite(known, path);
   return {.problem = {.A = A, .y = known}};

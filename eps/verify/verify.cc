@@ -25,12 +25,26 @@ std::vector<std::pair<std::string, Draw>> subjects() {
   all.emplace_back("inpaint_mask:file=(mask)", [](const Tensor& like, Rng& rng) {
     return inpainting(rng.uniform({1, 1, like.size(2), like.size(3)}) < 0.4);
   });
+  all.emplace_back("soft_mask:file=(weights)", [](const Tensor& like, Rng& rng) {
+    return soft_mask(rng.uniform({1, 1, like.size(2), like.size(3)}));
+  });
   all.emplace_back("blur_kernel:file=(4 x 5 kernel)", [](const Tensor& like, Rng& rng) {
     const Tensor kernel = rng.uniform({1, 4, 5});
     return circular_blur(kernel / kernel.sum(), like.size(2), like.size(3));
   });
   all.emplace_back("fourier_mask:file=(mask)", [](const Tensor& like, Rng& rng) {
     return subsampled_fourier(rng.uniform({1, like.size(2), like.size(3)}) < 0.4);
+  });
+  all.emplace_back("mix:file=(2 x C matrix)", [](const Tensor& like, Rng& rng) {
+    return mix(rng.normal({2, like.size(1)}));
+  });
+  all.emplace_back("matrix:file=(sparse)", [](const Tensor& like, Rng& rng) {
+    // Each of 40 measurements is the sum of 5 random values of the image.
+    const int64_t columns = like.size(1) * like.size(2) * like.size(3);
+    const Tensor column = (rng.uniform({200}) * static_cast<double>(columns)).to(at::kLong);
+    const SparseMatrix matrix(
+        40, columns, at::arange(200).div(5, "floor"), column, rng.normal({200}));
+    return sparse_matrix(matrix, like.sizes().vec(), {40});
   });
   for (const std::string spec : {"blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5",
                                  "super_resolution:factor=4 + inpaint_random:missing=0.8"})
@@ -54,7 +68,7 @@ MomentTest posterior_moments(const Problem& problem,
 }
 
 void verify_operator(const std::string& spec, const Draw& draw, uint64_t seed, const Rows& report) {
-  const Shape image{1, mixes_channels(spec) ? 3 : 1, 8, 8};
+  const Shape image{1, channels_of(spec, mixes_channels(spec) ? 3 : 1), 8, 8};
   Rng rng(seed);
   const Operator A = draw(at::empty(image, at::kDouble), rng);
   const auto row = [&](const char* claim, double value, double bound) {

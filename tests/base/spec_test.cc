@@ -180,12 +180,12 @@ TEST(Task, TheStrengthsOfOperatorsAreNumbersAmongTheirFields) {
 }
 
 TEST(Task, EveryOperatorSaysHowManyDimensionsItsMeasurementHas) {
-  const Tensor image = at::zeros({2, 3, 8, 8}, at::kDouble);
   std::vector<std::string> specs = {"grey + identity", "blur_gaussian:size=3 | matrix:rows=5"};
   for (const auto& [name, entry] : operators())
     if (!entry.example.empty()) specs.push_back(entry.example);
   for (const auto& spec : specs) {
     Rng rng(1, 2);
+    const Tensor image = at::zeros({2, channels_of(spec, 3), 8, 8}, at::kDouble);
     EXPECT_EQ(measurement_dims_of(spec), make_operator(spec, image, rng)->apply(image).dim())
         << spec;
   }

@@ -12,7 +12,9 @@ namespace eps {
 namespace {
 
 // Colour where channels are mixed; small elsewhere, as these tests use dense matrices.
-Shape image_for(const std::string& spec) { return {1, mixes_channels(spec) ? 3 : 1, 8, 8}; }
+Shape image_for(const std::string& spec) {
+  return {1, channels_of(spec, mixes_channels(spec) ? 3 : 1), 8, 8};
+}
 
 std::vector<std::string> example_specs() {
   std::vector<std::string> specs;

@@ -16,16 +16,16 @@ const std::vector<Shape> kImages = {{1, 1, 8, 8}, {2, 3, 8, 16}, {3, 1, 16, 8}};
 std::vector<std::string> contract_specs(const Folder& folder, const Shape& image) {
   Rng rng(11);
   const int64_t height = image[2], width = image[3];
-  write_array(folder.file("mask.npy"), (rng.uniform({height, width}) < 0.5).to(at::kDouble));
-  write_array(folder.file("kernel.npy"), rng.uniform({4, 5}) / 10);
-  std::vector<std::string> specs;
-  for (const auto& [name, entry] : operators()) {
-    if (!entry.example.empty())
-      specs.push_back(entry.example);
-    else
-      specs.push_back(name +
-                      ":file=" + folder.file(name == "blur_kernel" ? "kernel.npy" : "mask.npy"));
-  }
+  const Tensor mask = (rng.uniform({height, width}) < 0.5).to(at::kDouble);
+  write_array(folder.file("inpaint_mask.npy"), mask);
+  write_array(folder.file("fourier_mask.npy"), mask);
+  write_array(folder.file("blur_kernel.npy"), rng.uniform({4, 5}) / 10);
+  write_array(folder.file("mix.npy"), rng.normal({2, image[1]}));
+  write_array(folder.file("soft_mask.npy"), rng.uniform({height, width}) * mask);
+  std::vector<std::string> specs = {"soft_mask:file=" + folder.file("soft_mask.npy")};
+  for (const auto& [name, entry] : operators())
+    specs.push_back(entry.example.empty() ? name + ":file=" + folder.file(name + ".npy")
+                                          : entry.example);
   specs.push_back("blur_motion:length=3..7,step=2,angle=0..180");
   for (const char* border : {"valid", "reflect", "reflect101", "replicate", "zero"}) {
     specs.push_back(std::string("blur_gaussian:std=0.5..1,size=5,border=") + border);
@@ -41,59 +41,68 @@ std::vector<std::string> contract_specs(const Folder& folder, const Shape& image
 
 class Contract : public testing::TestWithParam<Shape> {
  protected:
-  // Calls check_one(operator) for every spec, drawn for images of this shape.
+  // Returns the shape with the number of channels that the spec takes.
+  static Shape image_for(const std::string& spec) {
+    const Shape image = GetParam();
+    return {image[0], channels_of(spec, image[1]), image[2], image[3]};
+  }
+
+  // Calls check_one(operator, image, rng) for every spec, drawn for images of this shape.
   template <class CheckOne>
   void for_every_operator(const CheckOne& check_one) {
     const Folder folder;
     for (const auto& spec : contract_specs(folder, GetParam())) {
       SCOPED_TRACE(spec);
-      Rng rng(5, GetParam()[0]);
-      check_one(make_operator(spec, at::empty(GetParam(), at::kDouble), rng), rng);
+      const Shape image = image_for(spec);
+      Rng rng(5, image[0]);
+      check_one(make_operator(spec, at::empty(image, at::kDouble), rng), image, rng);
     }
   }
 };
 
 TEST_P(Contract, AdjointIsTheTranspose) {
-  for_every_operator(
-      [&](const Operator& A, Rng& rng) { EXPECT_LT(adjoint_error(*A, GetParam(), rng), 1e-10); });
+  for_every_operator([](const Operator& A, const Shape& image, Rng& rng) {
+    EXPECT_LT(adjoint_error(*A, image, rng), 1e-10);
+  });
 }
 
 TEST_P(Contract, RidgeSolvesTheNormalEquations) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
+  for_every_operator([](const Operator& A, const Shape& image, Rng& rng) {
     for (const double lambda : {1e-6, 1e-2, 1e2})
-      EXPECT_LT(ridge_residual(*A, GetParam(), lambda, rng), 1e-9) << "lambda " << lambda;
+      EXPECT_LT(ridge_residual(*A, image, lambda, rng), 1e-9) << "lambda " << lambda;
   });
 }
 
 TEST_P(Contract, RidgeEqualsConjugateGradients) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
+  for_every_operator([](const Operator& A, const Shape& image, Rng& rng) {
     for (const double lambda : {1e-6, 1e-2, 1e2})
-      EXPECT_LT(ridge_against_cg(*A, GetParam(), lambda, rng), 1e-6) << "lambda " << lambda;
+      EXPECT_LT(ridge_against_cg(*A, image, lambda, rng), 1e-6) << "lambda " << lambda;
   });
 }
 
 TEST_P(Contract, FilterIsAFunctionOfTheNormalOperator) {
-  for_every_operator(
-      [&](const Operator& A, Rng& rng) { EXPECT_LT(filter_error(*A, GetParam(), rng), 1e-10); });
+  for_every_operator([](const Operator& A, const Shape& image, Rng& rng) {
+    EXPECT_LT(filter_error(*A, image, rng), 1e-10);
+  });
 }
 
 TEST_P(Contract, PivotSolvesEquation12) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
+  for_every_operator([](const Operator& A, const Shape& image, Rng& rng) {
     for (const double sigma : {0.002, 1.0, 80.0})
-      EXPECT_LT(pivot_residual(A, GetParam(), sigma, rng), 1e-8) << "sigma " << sigma;
+      EXPECT_LT(pivot_residual(A, image, sigma, rng), 1e-8) << "sigma " << sigma;
   });
 }
 
 TEST_P(Contract, Float32PivotIsClose) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
+  for_every_operator([](const Operator& A, const Shape& image, Rng& rng) {
     for (const double sigma : {0.002, 1.0, 80.0})
-      EXPECT_LT(float32_pivot_error(A, GetParam(), sigma, rng), 2e-3) << "sigma " << sigma;
+      EXPECT_LT(float32_pivot_error(A, image, sigma, rng), 2e-3) << "sigma " << sigma;
   });
 }
 
 TEST_P(Contract, PseudoInverseIsOneOnTheRange) {
-  for_every_operator([&](const Operator& A, Rng& rng) {
-    const Tensor y = A->apply(rng.normal(GetParam()));
+  for_every_operator([](const Operator& A, const Shape& image, Rng& rng) {
+    const Tensor y = A->apply(rng.normal(image));
     const Tensor again = A->apply(A->ridge(y, scalar(0)));
     EXPECT_LT(((again - y).norm() / y.norm()).item<double>(), 1e-7);
   });
@@ -102,9 +111,9 @@ TEST_P(Contract, PseudoInverseIsOneOnTheRange) {
 // Image n of a batch gets what it would get alone: same draw, same pivot.
 TEST_P(Contract, BatchEqualsLoop) {
   const Folder folder;
-  const Shape image = GetParam();
-  for (const auto& spec : contract_specs(folder, image)) {
+  for (const auto& spec : contract_specs(folder, GetParam())) {
     SCOPED_TRACE(spec);
+    const Shape image = image_for(spec);
     Rng rng(5, image[0]);
     const Operator A = make_operator(spec, at::empty(image, at::kDouble), rng);
     const Problem problem = observe(A, rng.normal(image), scalar(0.05), rng);
@@ -123,9 +132,9 @@ TEST_P(Contract, BatchEqualsLoop) {
 
 // lambda and sigma_y may differ from image to image.
 TEST_P(Contract, PerSampleLambdaActsPerSample) {
-  const int64_t n = GetParam()[0];
-  for_every_operator([&](const Operator& A, Rng& rng) {
-    const Tensor r = A->apply(rng.normal(GetParam()));
+  for_every_operator([](const Operator& A, const Shape& image, Rng& rng) {
+    const int64_t n = image[0];
+    const Tensor r = A->apply(rng.normal(image));
     const Tensor lambda = (at::arange(n, at::kDouble) + 1).reshape({n, 1, 1, 1}) * 0.1;
     const Tensor together = A->ridge(r, lambda);
     for (int64_t i = 0; i < n; ++i) {

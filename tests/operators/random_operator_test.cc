@@ -9,7 +9,7 @@ namespace {
 
 // Five seeds: a fair choice of two agrees by chance once in sixteen, and the seeds are fixed.
 bool seeds_differ(const std::string& spec) {
-  const Tensor x = Rng(9).normal({1, 3, 16, 16});
+  const Tensor x = Rng(9).normal({1, channels_of(spec, 3), 16, 16});
   const auto drawn = [&](uint64_t seed) {
     Rng rng(seed);
     return make_operator(spec, x, rng)->apply(x);
@@ -48,6 +48,7 @@ TEST(RandomOperator, IsWhatTwoSeedsDrawDifferently) {
 TEST(RandomOperator, IsNotSoughtInTheNamesOfFiles) {
   EXPECT_FALSE(is_random("inpaint_mask:file=../a..b.png"));
   EXPECT_FALSE(is_random("matrix:file=../0..1.npy"));
+  EXPECT_FALSE(is_random("soft_mask:file=../0..1.npy"));
   EXPECT_TRUE(is_random("matrix:rows=5"));
 }
 

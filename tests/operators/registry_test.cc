@@ -25,6 +25,17 @@ TEST(OperatorRegistryDeathTest, ANameThatIsTakenIsAnErrorOnUse) {
   EXPECT_EXIT(clash(), testing::ExitedWithCode(0), message + "; " + message);
 }
 
+TEST(OperatorRegistry, RefusesImagesOfOtherChannels) {
+  EXPECT_EQ(channels_of("bayer", 1), 3);
+  EXPECT_EQ(channels_of("blur_gaussian | bayer", 1), 1);
+  EXPECT_EQ(channels_of("grey + bayer", 1), 3);
+  Rng rng(1);
+  EXPECT_EQ(error_of([&] {
+              make_operator("bayer", at::empty({1, 1, 8, 8}), rng);
+            }),
+            "bayer: images of 3 channels are wanted, got 1");
+}
+
 TEST(OperatorRegistry, KnowsSpecsByTheirFirstOperator) {
   EXPECT_TRUE(names_operator("grey"));
   EXPECT_TRUE(names_operator("grey | super_resolution:factor=2 + identity"));
@@ -33,31 +44,31 @@ TEST(OperatorRegistry, KnowsSpecsByTheirFirstOperator) {
 
 // Operators that differ from image to image and from channel to channel, and f that does, too.
 TEST(Spectral, TheDefaultDiagonalIsThatOfEveryOperator) {
-  const Shape image{2, 3, 8, 8};
   const Tensor level = at::tensor({0.5, 2.0}, at::kDouble).reshape({2, 1, 1, 1});
   const auto f = [&](const Tensor& e) { return 1 / (e + per_sample(level, e)); };
   for (const auto& [name, entry] : operators()) {
     if (entry.example.empty()) continue;
     SCOPED_TRACE(name);
+    const Shape image{2, channels_of(name, 3), 8, 8};
     Rng rng(5, image[0]);
     const Tensor like = at::empty(image, at::kDouble);
     const Operator A = make_operator(entry.example, like, rng);
     if (!A->spectral()) continue;
-    const Spectral& spectral = *A->spectral();
-    const Tensor slow = spectral.Spectral::diagonal(like, f);
+    const Tensor slow = A->spectral()->Spectral::diagonal(like, f);
     EXPECT_EQ(slow.sizes(), at::IntArrayRef(image));
-    EXPECT_LT((spectral.diagonal(like, f).expand(image) - slow).abs().max().item<double>(), 1e-10);
+    EXPECT_LT((A->spectral()->diagonal(like, f).expand(image) - slow).abs().max().item<double>(),
+              1e-10);
   }
 }
 
 // The trace of the prior's covariance is the sum of its power along all eigendirections.
 TEST(Spectral, ThePriorPowerKeepsTheTotal) {
-  const Tensor like = at::empty({1, 3, 8, 8}, at::kDouble);
   const Tensor spectrum = Rng(3).uniform({8, 5}) + 0.1;
   const double mean = spectral_mean(spectrum, 8).item<double>();
   for (const auto& [name, entry] : operators()) {
     if (entry.example.empty()) continue;
     Rng rng(5);
+    const Tensor like = at::empty({1, channels_of(name, 3), 8, 8}, at::kDouble);
     const Operator A = make_operator(entry.example, like, rng);
     if (!A->spectral()) continue;
     const EigenvalueMap power = A->spectral()->prior_power(spectrum, like);

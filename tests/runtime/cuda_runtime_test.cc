@@ -21,13 +21,13 @@ double relative_error(const Tensor& value, const Tensor& wanted) {
 }
 
 TEST_F(Cuda, OperatorsAndPivotsAgreeWithTheCpu) {
-  const Shape image{2, 3, 16, 32};
   std::vector<std::string> specs = {"blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5",
                                     "super_resolution:factor=4 + grey"};
   for (const auto& [name, entry] : operators())
     if (!entry.example.empty()) specs.push_back(entry.example);
   for (const auto& spec : specs) {
     SCOPED_TRACE(spec);
+    const Shape image{2, channels_of(spec, 3), 16, 32};
     Rng host_rng(3, 2), device_rng(3, 2);
     const Operator host = make_operator(spec, at::empty(image, at::kDouble), host_rng);
     const Operator device = make_operator(

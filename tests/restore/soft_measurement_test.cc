@@ -1,0 +1,29 @@
+// A picture with a noise level of its own in every pixel.
+#include "eps/io/array.h"
+#include "eps/restore/measurement.h"
+#include "tests/files.h"
+
+namespace eps {
+namespace {
+
+// The picture is x + sigma_y n / w; the problem is y = w x + sigma_y n. A hole may hold anything.
+TEST(SoftMeasurement, IsWeighedAsItIsRead) {
+  const Folder folder;
+  const Tensor weights = at::tensor({1.0, 0.5, 0.25, 0.0}, at::kDouble).reshape({2, 2});
+  Tensor picture = Rng(1).normal({3, 2, 2}) / 4;
+  picture.select(2, 1).select(1, 1).fill_(NAN);
+  write_array(folder.file("w.npy"), weights);
+  write_array(folder.file("x.npy"), picture);
+  const OperatorChoice chosen =
+      choose_operator({.spec = "soft_mask:file=" + folder.file("w.npy")}, 2);
+  const Problem problem =
+      read_measurement(
+          folder.file("x.npy"), chosen, {.name = "net", .resolution = 2, .channels = 3})
+          .problem;
+  const Tensor wanted = (weights * picture.nan_to_num(0)).unsqueeze(0);
+  EXPECT_TRUE(problem.y.allclose(wanted));
+  EXPECT_EQ(problem.measurements().item<double>(), 9);
+}
+
+}  // namespace
+}  // namespace eps
