@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
   eps::cli::add_dataset(app);
   eps::cli::add_demo(app);
   eps::cli::add_denoise(app);
+  eps::cli::add_gallery(app);
   eps::cli::add_list(app);
   eps::cli::add_metrics(app);
   eps::cli::add_operator(app);

@@ -11,6 +11,7 @@ void add_convert(CLI::App& app);
 void add_dataset(CLI::App& app);
 void add_demo(CLI::App& app);
 void add_denoise(CLI::App& app);
+void add_gallery(CLI::App& app);
 void add_list(CLI::App& app);
 void add_metrics(CLI::App& app);
 void add_operator(CLI::App& app);

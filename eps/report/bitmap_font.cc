@@ -30,7 +30,7 @@ constexpr Glyph kGlyphs[] = {
     {'8', "ehhehhe00"}, {'9', "ehhf12c00"}, {'.', "000000g00"}, {',', "0000008g0"},
     {':', "00g000g00"}, {'%', "op248j300"}, {'(', "48ggg8400"}, {')', "g84448g00"},
     {'-', "0000s0000"}, {'+', "0044v4400"}, {'=', "000v0v000"}, {'/', "122488g00"},
-    {'_', "0000000v0"}};
+    {'_', "0000000v0"}, {'|', "444444444"}};
 constexpr Glyph kBox = {'?', "vhhhhhv00"};
 
 constexpr int64_t kSpace = 3;  // the width of a space; one column is between two characters
