@@ -13,6 +13,7 @@
 
 #include "cli/verbs.h"
 #include "eps/base/spec.h"
+#include "eps/base/version.h"
 #include "eps/runtime/rank_environment.h"
 
 namespace {
@@ -52,7 +53,7 @@ void check_verb(const CLI::App& app, int argc, char** argv) {
 
 int run(int argc, char** argv) {
   CLI::App app{"eps: exact posterior samples for linear inverse problems y = A x + noise"};
-  app.set_version_flag("--version", EPS_VERSION);
+  app.set_version_flag("--version", eps::version());
   app.require_subcommand(1);
   app.fallthrough();
   int threads = default_threads();

@@ -43,10 +43,17 @@ void print_summary(const RestorationReport& report, const std::string& folder) {
              report.operator_spec,
              report.sigma_y / kGreyLevel,
              report.sigma_y,
-             report.noise_estimated ? "estimated"
-             : report.simulated     ? "simulated"
-                                    : "as stated");
+             report.noise_at_limit    ? "estimated (the least of the network's training)"
+             : report.noise_estimated ? "estimated"
+             : report.simulated       ? "simulated"
+                                      : "as stated");
+  if (report.measured_share < 1)
+    fmt::print("{:.3g}% of the pixels are measured\n", 100 * report.measured_share);
   fmt::print("chi2 {:.2f}: {}\n", report.chi2, report.verdict());
+  for (const std::string& finding : report.findings) fmt::print("finding: {}\n", finding);
+  if (report.findings.empty() && !report.residual.statistics.empty())
+    fmt::print("residual: like noise in {} tests of its structure\n",
+               report.residual.statistics.size());
   if (report.psnr_of_samples && report.psnr_of_mean)
     fmt::print("PSNR of a sample {:.2f} dB, of the mean of all samples {:.2f} dB\n",
                *report.psnr_of_samples,

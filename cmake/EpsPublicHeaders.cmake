@@ -4,6 +4,7 @@ set(EPS_PUBLIC_HEADERS
     eps/base/random.h
     eps/base/spec.h
     eps/base/streams.h
+    eps/base/version.h
     eps/io/array.h
     eps/io/file.h
     eps/io/npy.h
@@ -52,6 +53,8 @@ set(EPS_PUBLIC_HEADERS
     eps/metrics/ssim.h
     eps/restore/measurement.h
     eps/restore/noise_level.h
+    eps/restore/operator_findings.h
+    eps/restore/residual_tests.h
     eps/restore/restoration_report.h
     eps/restore/restoration.h
     eps/restore/restore.h

@@ -1,9 +1,12 @@
 // The measurement noise sigma_y, estimated from the measurement itself.
 #include "eps/restore/noise_level.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "eps/restore/restoration_report.h"
 #include "eps/restore/training_range.h"
 
 namespace eps {
@@ -48,6 +51,17 @@ double robust_noise_level(const Tensor& y, const Tensor& measured) {
         kFewest,
         " are wanted; state it instead");
   return detail.abs().median().item<double>() / kNormal;
+}
+
+std::string noise_excess_words(double fitted, double robust, const Range& range) {
+  const double least = std::max(robust + kGreyLevel / 2, range.low);
+  if (fitted <= kNoiseExcess * least) return "";
+  return fmt::format(
+      "the noise that the fit wants, {:.3g} grey levels, is larger than the finest detail of the "
+      "measurement has, {:.2g}: the rest is what the operator cannot explain; most likely it is "
+      "not the one that made the measurement",
+      fitted / kGreyLevel,
+      robust / kGreyLevel);
 }
 
 Range noise_search_range(const Checkpoint& network, const std::string& name, double noise_factor) {

@@ -18,6 +18,14 @@ double robust_noise_level(const Tensor& y, const Tensor& measured = {});
 // `name` is the network's.
 Range noise_search_range(const Checkpoint& network, const std::string& name, double noise_factor);
 
+// Returns "" if the fitted sigma_y agrees with robust_noise_level(), and a sentence if it is larger
+// by a factor above kNoiseExcess: a wrong operator leaves a residual that the fit takes for noise,
+// and that has no finest detail. Fine texture raises the robust level, never the ratio. A level
+// below the range counts as its low end, and half a grey level of 8 bits as nothing: the detail of
+// bytes is a multiple of that.
+inline constexpr double kNoiseExcess = 1.3;
+std::string noise_excess_words(double fitted, double robust, const Range& range);
+
 // Returns the sigma_y in the range under which y is most likely, by EM from problem.sigma_y. The
 // step of EM sigma_y^2 <- E[|y - A x0|^2 | y, sigma_y] / M is sigma_y^2 times the mean chi2 of
 // posterior samples, so that its fixed point is where they have chi2 = 1; secants of ln chi2 over

@@ -4,12 +4,28 @@
 #include <nlohmann/json.hpp>
 
 #include "eps/base/json.h"
+#include "eps/base/version.h"
 #include "eps/metrics/psnr.h"
 
 namespace eps {
 
+namespace {
+
+Json residual_json(const ResidualTests& tests) {
+  Json all = Json::object();
+  for (const ResidualStatistic& one : tests.statistics)
+    all[one.name] = {{"z", one.z}, {"size", one.size}, {"p", tests.p_value(one)}};
+  return all;
+}
+
+}  // namespace
+
 std::string RestorationReport::verdict() const {
-  return fits() ? "the samples fit the measurement" : misfit;
+  if (!misfit.empty()) return misfit;
+  if (noise_estimated)
+    return "the noise was chosen so that chi2 = 1; this says nothing of the operator";
+  return findings.empty() ? "the samples fit the measurement"
+                          : "the residual has the size of the noise, but not its structure";
 }
 
 void add_results(RestorationReport& report, const Restoration& r, const Tensor& truth) {
@@ -28,7 +44,8 @@ void add_results(RestorationReport& report, const Restoration& r, const Tensor& 
 }
 
 std::string to_json(const RestorationReport& report) {
-  Json json = {{"input", report.input},
+  Json json = {{"version", version()},
+               {"input", report.input},
                {"simulated", report.simulated},
                {"operator", report.operator_spec},
                {"noise",
@@ -41,12 +58,17 @@ std::string to_json(const RestorationReport& report) {
                {"steps", report.steps},
                {"seed", report.seed},
                {"measurements", report.measurements},
+               {"measured_share", report.measured_share},
                {"chi2", report.chi2},
                {"fits", report.fits()},
                {"words", report.verdict()},
+               {"findings", report.findings},
+               {"warnings", report.warnings},
+               {"residual", residual_json(report.residual)},
                {"interval", report.interval},
                {"evaluations_per_sample", report.evaluations_per_sample},
                {"seconds", report.seconds}};
+  if (report.finest_detail) json["noise"]["finest_detail"] = *report.finest_detail;
   if (report.deviation_of_white) json["deviation_of_white"] = *report.deviation_of_white;
   if (report.psnr_of_samples) json["psnr_of_samples"] = *report.psnr_of_samples;
   if (report.psnr_of_mean) json["psnr_of_mean"] = *report.psnr_of_mean;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "eps/restore/measurement.h"
+#include "eps/restore/residual_tests.h"
 #include "eps/restore/restoration.h"
 
 namespace eps {
@@ -17,21 +18,31 @@ struct RestorationReport {
   std::string operator_spec = {};
   double sigma_y = 0;  // in units of [-1, 1]
   bool noise_estimated = false;
+  bool noise_at_limit = false;  // the estimate is the least that the network was trained for
+  // The robust_noise_level() of the measurement, where the noise was estimated.
+  std::optional<double> finest_detail = {};
   std::string network = {}, method = {};
   int64_t samples = 0, steps = 0;
   uint64_t seed = 0;
   int64_t measurements = 0;
   double chi2 = 0;
-  std::string misfit = {};    // misfit_words(); empty: the samples fit the measurement
-  std::string interval = {};  // interval_kind()
+  double measured_share = 1;  // of the entries of y
+  std::string misfit = {};    // misfit_words(); empty: chi2 is that of a fit
+  ResidualTests residual = {};
+  // Sentences of what speaks against operator, noise or network: operator_findings() and others.
+  std::vector<std::string> findings = {};
+  std::vector<std::string> warnings = {};  // RestorationResult::warnings
+  std::string interval = {};               // interval_kind()
   double evaluations_per_sample = 0;
   double seconds = 0;
   // The deviation that is white in a picture of deviations: that of the most uncertain pixel.
   std::optional<double> deviation_of_white = {};
   std::optional<double> psnr_of_samples = {}, psnr_of_mean = {};  // where the truth is known
 
-  bool fits() const { return misfit.empty(); }
-  std::string verdict() const;  // in words
+  // Returns whether neither chi2 nor a test speaks against the samples. Of estimated noise chi2
+  // says nothing, as the noise is chosen by it.
+  bool fits() const { return misfit.empty() && findings.empty(); }
+  std::string verdict() const;  // on chi2, in words
 };
 
 // Adds the numbers of a restoration to a report with `noise_estimated` filled in. truth: (1, C, H,

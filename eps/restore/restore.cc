@@ -7,6 +7,7 @@
 
 #include "eps/model/network_denoiser.h"
 #include "eps/restore/noise_level.h"
+#include "eps/restore/operator_findings.h"
 #include "eps/restore/training_range.h"
 
 namespace eps {
@@ -68,25 +69,50 @@ std::string task_of(const OperatorChoice& chosen) {
   return is_composed(chosen.spec) || operators().contains(chosen.name) ? chosen.spec : "";
 }
 
-// Returns the stated or estimated sigma_y, and warns of a stated one outside the network's
-// training.
+// Returns the stated or estimated sigma_y, warns of a stated one outside the network's training,
+// and reports an estimated one that the finest detail does not have.
 double noise_of(const RestorationRequest& request,
                 const Checkpoint& network,
                 const Denoiser& denoiser,
                 RestorationResult& result) {
   const Problem& problem = result.measurement.problem;
-  if (result.report.noise_estimated) {
+  RestorationReport& report = result.report;
+  const double factor = noise_factor(problem, network.network.config().img_channels);
+  if (report.noise_estimated) {
     check(is_for_posterior(network.input),
           request.method,
           ": the noise of the measurement must be stated; only a network trained for the "
           "posterior estimates it");
+    const Tensor measured = problem.A->format().measured(at::ones_like(problem.y));
+    report.finest_detail = robust_noise_level(problem.y, measured);
     start_stage(request, "evaluations for the noise", kNoiseEvaluations);
-    return estimate_noise(network, request.network, denoiser, problem, request.options);
+    const double fitted =
+        estimate_noise(network, request.network, denoiser, problem, request.options);
+    const Range range = noise_search_range(network, request.network, factor);
+    report.noise_at_limit = fitted <= range.low * (1 + 1e-9);
+    if (const auto words = noise_excess_words(fitted, *report.finest_detail, range); !words.empty())
+      report.findings.push_back(words);
+    return fitted;
   }
   const double sigma_y = request.sigma_y.value_or(kSimulatedNoise);
-  const double seen = sigma_y * noise_factor(problem, network.network.config().img_channels);
+  const double seen = sigma_y * factor;
   warn(request, noise_warnings(request.network, network.provenance, seen), result);
   return sigma_y;
+}
+
+// Adds what speaks against the operator to the report. Only a suspicion costs evaluations: two
+// samples with the kernel flipped, where that is another kernel.
+void add_findings(const std::function<Restoration(const Problem&)>& restore_two,
+                  RestorationResult& result) {
+  const Problem& problem = result.measurement.problem;
+  RestorationReport& report = result.report;
+  report.residual = test_residuals(problem, result.restoration.samples);
+  std::optional<ResidualTests> flipped;
+  if (report.residual.any_found())
+    if (const auto other = with_flipped_kernel(problem))
+      flipped = test_residuals(*other, restore_two(*other).samples);
+  const auto findings = operator_findings(report.residual, flipped, report.operator_spec);
+  report.findings.insert(report.findings.begin(), findings.begin(), findings.end());
 }
 
 }  // namespace
@@ -135,13 +161,6 @@ RestorationResult restore_measurement(const Measurement& measurement,
   RestorationResult result{.measurement = measurement};
   Problem& problem = result.measurement.problem;
   const nets::UNetConfig& config = network.network.config();
-  warn(request, kernel_warnings(*problem.A, chosen.spec), result);
-  warn(request,
-       operator_warnings(request.network,
-                         network.provenance,
-                         chosen.from_file ? chosen.name : chosen.spec,
-                         config.img_resolution),
-       result);
   RestorationReport& report = result.report;
   report = {.input = request.input,
             .simulated = request.simulate,
@@ -149,6 +168,13 @@ RestorationResult restore_measurement(const Measurement& measurement,
             .noise_estimated = !request.sigma_y && !request.simulate,
             .network = request.network,
             .seed = request.options.seed};
+  warn(request, kernel_warnings(*problem.A, chosen.spec), result);
+  warn(request,
+       operator_warnings(request.network,
+                         network.provenance,
+                         chosen.from_file ? chosen.name : chosen.spec,
+                         config.img_resolution),
+       result);
   const NetworkDenoiser denoiser(network);
   report.sigma_y = noise_of(request, network, denoiser, result);
   problem.sigma_y = scalar(report.sigma_y);
@@ -161,6 +187,15 @@ RestorationResult restore_measurement(const Measurement& measurement,
   start_stage(request, "evaluations", measured_cost(choice).evaluations * options.samples);
   result.restoration = restore(choice, denoiser, problem, options);
   add_results(report, result.restoration, measurement.truth);
+  report.measured_share =
+      static_cast<double>(report.measurements) / static_cast<double>(problem.y.numel());
+  const auto restore_two = [&](const Problem& other) {
+    options.samples = 2;
+    start_stage(request, "evaluations for a flipped kernel", measured_cost(choice).evaluations * 2);
+    return restore(choice, denoiser, other, options);
+  };
+  add_findings(restore_two, result);
+  report.warnings = result.warnings;
   return result;
 }
 

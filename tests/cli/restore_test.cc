@@ -1,4 +1,5 @@
 // eps restore, as a user calls it: what it takes and what it writes.
+#include "eps/base/version.h"
 #include "eps/restore/restoration.h"
 #include "tests/cli/restore_program.h"
 
@@ -38,6 +39,14 @@ TEST_F(Restore, WritesSamplesAndWhatTheySay) {
   EXPECT_EQ(found["interval"], "student_t");
   EXPECT_EQ(found["evaluations_per_sample"], 2);
   EXPECT_EQ(found["method"], "eps");
+  EXPECT_NEAR(found["measured_share"].get<double>(), array("mask").mean().item<double>(), 1e-6);
+  EXPECT_NE(outcome.output.find("% of the pixels are measured"), std::string::npos);
+  EXPECT_EQ(found["version"], version());
+  EXPECT_TRUE(found["warnings"].empty());
+  for (const auto& [name, one] : found["residual"].items()) {
+    EXPECT_TRUE(one.contains("z") && one.contains("size")) << name;
+    EXPECT_LE(one["p"].get<double>(), 1) << name;
+  }
   EXPECT_EQ(outcome.output.find("warning"), std::string::npos) << outcome.output;
 }
 
@@ -99,6 +108,8 @@ TEST_F(Restore, EstimatesTheNoiseInTheTrainedRange) {
   EXPECT_EQ(words()["noise"]["estimated"], true);
   EXPECT_NEAR(words()["noise"]["sigma"].get<double>(), 0.07, 1e-12);
   EXPECT_NE(outcome.output.find("sigma=0.07), estimated"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("samples fit the measurement\n"), std::string::npos);
+  EXPECT_GT(words()["noise"]["finest_detail"].get<double>(), 0);
   remove_tree(out_);
   ASSERT_EQ(run(picture_ + " --motion 3,0").status, 0);
   EXPECT_GT(std::abs(words()["noise"]["sigma"].get<double>() - 0.07), 1e-6);

@@ -44,6 +44,21 @@ TEST(NoiseLevel, IsThatOfTheMeasuredPixelsOnly) {
   EXPECT_GT(robust_noise_level(y * mask) / sigma, 1.5);
 }
 
+// Grey levels of 8 bits: fitted, of the finest detail, and whether the two disagree.
+TEST(NoiseLevel, IsTooLargeIfTheFinestDetailHasLess) {
+  const double grey = 1 / 127.5;
+  const Range range{0.01, 0.2};
+  const auto words = [&](double fitted, double robust) {
+    return noise_excess_words(fitted * grey, robust * grey, range);
+  };
+  EXPECT_EQ(words(6.3, 6.4), "");
+  EXPECT_EQ(words(6.3, 12), "");  // texture
+  EXPECT_EQ(words(8.9, 6.4), "");
+  EXPECT_NE(words(9.4, 6.4).find("9.4 grey levels, is larger"), std::string::npos);
+  EXPECT_EQ(words(1.275, 0), "");  // no noise: the least of the range
+  EXPECT_NE(words(7.8, 0.7), "");
+}
+
 TEST(NoiseLevel, WantsNeighbours) {
   Rng rng(3);
   const Tensor y = rng.normal({1, 3, 64, 64});
