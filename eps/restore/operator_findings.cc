@@ -11,12 +11,14 @@
 namespace eps {
 namespace {
 
-// A `Cause` is a statistic with the words for either sign of it. The order does not count: the
-// strongest is named.
+// A `Cause` is a statistic with the words for either sign of it. The strongest is named, but a
+// vague one only where there is no other: samples that cannot fit have too little contrast and
+// detail, whatever the reason.
 struct Cause {
   const char* statistic;
   const char* positive;
   const char* negative;
+  bool is_vague = false;
 };
 
 constexpr Cause kCauses[] = {
@@ -29,29 +31,32 @@ constexpr Cause kCauses[] = {
      "eps does",
      "its border or its width is another"},
     {"width", "its kernel is too wide", "its kernel is too narrow"},
-    {"sharpness",
-     "its filter is another: the measurement is smoother",
-     "its filter is another: the measurement is sharper, or has structure that the image cannot "
-     "have"},
     {"shift_x",
      "its pixels lie elsewhere: another pixel grid, shifted sideways",
      "its pixels lie elsewhere: another pixel grid, shifted sideways"},
     {"shift_y",
      "its pixels lie elsewhere: another pixel grid, shifted up or down",
      "its pixels lie elsewhere: another pixel grid, shifted up or down"},
+    {"sharpness",
+     "its filter is another: the measurement is smoother",
+     "its filter is another: the measurement is sharper, or has structure that the image cannot "
+     "have",
+     true},
     {"brightness",
      "the measurement has more contrast: it was made in other units or in linear light, or "
      "brightened",
      "the measurement has less contrast: it was made in other units or in linear light, or "
-     "darkened"},
+     "darkened",
+     true},
 };
 
 std::string evidence(const ResidualTests& tests, const ResidualStatistic& one) {
-  return fmt::format("{} of the residual is {:.1f} standard deviations from that of noise, by "
-                     "chance {:.0e} at most",
-                     one.name,
-                     one.z,
-                     std::max(tests.p_value(one), 1e-99));
+  return fmt::format(
+      "{} of the residual is {:.1f} standard deviations from that of noise, by "
+      "chance {:.0e} at most",
+      one.name,
+      one.z,
+      std::max(tests.p_value(one), 1e-99));
 }
 
 const ResidualStatistic& strongest(const ResidualTests& tests) {
@@ -84,15 +89,17 @@ std::vector<std::string> operator_findings(const ResidualTests& tests,
   if (!tests.any_found()) return {};
   const ResidualStatistic& most = strongest(tests);
   if (flipped && !flipped->any_found() && flipped->largest() < tests.largest() / 2)
-    return {fmt::format("{}: its kernel is flipped: with the kernel turned by 180 degrees the "
-                        "residual is like noise; eps convolves, other programs correlate ({})",
-                        spec,
-                        evidence(tests, most))};
+    return {
+        fmt::format("{}: its kernel is flipped: with the kernel turned by 180 degrees the "
+                    "residual is like noise; eps convolves, other programs correlate ({})",
+                    spec,
+                    evidence(tests, most))};
   const Cause* named = nullptr;
   double largest = 0;
   for (const Cause& cause : kCauses) {
     const ResidualStatistic* one = tests.find(cause.statistic);
     if (!one || !tests.found(*one) || std::abs(one->z) <= largest) continue;
+    if (named && cause.is_vague) continue;
     largest = std::abs(one->z);
     named = &cause;
   }

@@ -37,7 +37,8 @@ TEST(OperatorFindings, FlipOnlyKernelsThatChange) {
 ResidualTests with(const std::vector<ResidualStatistic>& statistics) { return {statistics}; }
 
 TEST(OperatorFindings, AreNoneOfNoise) {
-  EXPECT_TRUE(operator_findings(with({{"border", 3, 0.03}, {"width", -2, -0.02}}), {}, "it").empty());
+  EXPECT_TRUE(
+      operator_findings(with({{"border", 3, 0.03}, {"width", -2, -0.02}}), {}, "it").empty());
   EXPECT_TRUE(operator_findings({}, {}, "it").empty());
 }
 
@@ -54,6 +55,9 @@ TEST(OperatorFindings, NameTheStrongestCause) {
   EXPECT_NE(words({{"width", -20, -0.2}}).find("too narrow"), std::string::npos);
   EXPECT_NE(words({{"shift_x", -20, -0.2}}).find("pixel grid"), std::string::npos);
   EXPECT_NE(words({{"brightness", 20, 0.2}}).find("linear light"), std::string::npos);
+  EXPECT_NE(words({{"width", 20, 0.2}, {"sharpness", -40, -0.4}, {"brightness", 50, 0.5}})
+                .find("too wide"),
+            std::string::npos);
   EXPECT_NE(words({neighbours, {"width", 1, 0.01}}).find("no white noise"), std::string::npos);
   EXPECT_NE(words({neighbours}).find("neighbours_0_1 of the residual is 90.0 standard deviations"),
             std::string::npos);
