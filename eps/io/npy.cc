@@ -16,6 +16,7 @@ struct NumberType {
   std::string_view code;  // NumPy's code, without the byte order
   at::ScalarType stored;  // type of the bytes in the file
   at::ScalarType read;    // type of the tensor that is returned
+  bool is_pair = false;   // a complex number: two in a row
 };
 
 constexpr NumberType kNumberTypes[] = {
@@ -32,6 +33,8 @@ constexpr NumberType kNumberTypes[] = {
     {"u2", at::kShort, at::kInt},
     {"u4", at::kInt, at::kLong},
     {"u8", at::kLong, at::kLong},
+    {"c8", at::kFloat, at::kFloat, true},
+    {"c16", at::kDouble, at::kDouble, true},
 };
 
 const NumberType& number_type(const std::string& descr, const std::string& name) {
@@ -43,9 +46,8 @@ const NumberType& number_type(const std::string& descr, const std::string& name)
   fail(name,
        ": dtype '",
        printable(descr),
-       "' is not read, only f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 u8 and b1 (no complex numbers, "
-       "strings, ",
-       "objects or structures)");
+       "' is not read, only f2 f4 f8, c8 c16, i1 i2 i4 i8, u1 u2 u4 u8 and b1 (no strings, objects "
+       "or structures)");
 }
 
 // Reverses the bytes of every number, in place.
@@ -87,7 +89,7 @@ Tensor parse_npy(std::string_view bytes, const std::string& name) {
   const NpyHeader header = take_npy_header(bytes, name);
   const NumberType& type = number_type(header.descr, name);
   const auto item_size = static_cast<int64_t>(at::elementSize(type.stored));
-  const int64_t wanted = byte_count(header.shape, item_size, name);
+  const int64_t wanted = byte_count(header.shape, item_size * (type.is_pair ? 2 : 1), name);
   check(static_cast<uint64_t>(wanted) == bytes.size(),
         name,
         ": '",
@@ -101,12 +103,13 @@ Tensor parse_npy(std::string_view bytes, const std::string& name) {
   // Fortran order is the transposed array in C order.
   Shape shape = header.shape;
   if (header.fortran_order) std::reverse(shape.begin(), shape.end());
+  if (type.is_pair) shape.push_back(2);
   Tensor tensor = tensor_from_bytes(bytes, shape, type.stored);
   if (header.descr[0] == '>') swap_bytes(tensor);
   if (header.fortran_order) {
-    Shape reversed(shape.size());
-    for (size_t i = 0; i < reversed.size(); ++i)
-      reversed[i] = static_cast<int64_t>(reversed.size() - 1 - i);
+    Shape reversed;
+    for (size_t i = header.shape.size(); i-- > 0;) reversed.push_back(static_cast<int64_t>(i));
+    if (type.is_pair) reversed.push_back(static_cast<int64_t>(header.shape.size()));
     tensor = tensor.permute(reversed).contiguous();
   }
   return widen(tensor, type, name);
@@ -148,8 +151,8 @@ Tensor map_npy(const std::string& path) {
   const NumberType& type = number_type(header.descr, path);
   const auto begin = static_cast<int64_t>(size - bytes.size());
   const auto item = static_cast<int64_t>(at::elementSize(type.stored));
-  const bool plain = !header.fortran_order && header.descr[0] != '>' && type.stored == type.read &&
-                     type.stored != at::kBool && begin % item == 0 &&
+  const bool plain = !header.fortran_order && header.descr[0] != '>' && !type.is_pair &&
+                     type.stored == type.read && type.stored != at::kBool && begin % item == 0 &&
                      byte_count(header.shape, item, path) == static_cast<int64_t>(bytes.size());
   if (!plain || bytes.empty()) return read_npy(path);
   return file.slice(0, begin).view(type.stored).view(header.shape);

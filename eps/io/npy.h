@@ -1,7 +1,8 @@
 // NumPy's .npy files: one array each.
 //
 // Read: format 1.0, 2.0 and 3.0; C and Fortran order; either byte order; f2 f4 f8, i1 i2 i4 i8, u1,
-// b1, and u2 u4 u8 as the next wider signed type (u8 only when every value fits int64).
+// b1, u2 u4 u8 as the next wider signed type (u8 only when every value fits int64), and c8 c16 as
+// pairs: a last dimension of 2, the real and the imaginary part.
 // Written: format 1.0, C order, little-endian, the tensor's own dtype.
 #pragma once
 

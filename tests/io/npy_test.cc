@@ -109,6 +109,29 @@ TEST(Npy, UnsignedNumbersBecomeWiderSignedOnes) {
             "a.npy: 'u8' numbers beyond int64 (2^63 - 1), 2 of them");
 }
 
+// 1 - 2i and 3 + 0i; 2 x 1 in Fortran order is the same row of numbers.
+TEST(Npy, ComplexNumbersBecomePairs) {
+  const std::string little = raw({0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0, 0, 0, 0x40, 0x40, 0, 0, 0, 0}),
+                    big = raw({0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0, 0x40, 0x40, 0, 0, 0, 0, 0, 0});
+  const Tensor pairs = at::tensor({1.0f, -2.0f, 3.0f, 0.0f}).view({2, 2});
+  EXPECT_TRUE(identical(parse_npy(array("<c8", "(2,)", little), "a"), pairs));
+  EXPECT_TRUE(identical(parse_npy(array(">c8", "(2,)", big), "a"), pairs));
+  EXPECT_TRUE(identical(parse_npy(array("<c16", "(1,)", std::string(16, '\0')), "a"),
+                        at::zeros({1, 2}, at::kDouble)));
+  const std::string fortran =
+      npy("{'descr': '<c8', 'fortran_order': True, 'shape': (1, 2), }\n", little);
+  EXPECT_TRUE(identical(parse_npy(fortran, "a"), pairs.view({1, 2, 2})));
+  const std::string four =
+      npy("{'descr': '<c8', 'fortran_order': True, 'shape': (2, 2), }\n", little + big);
+  EXPECT_TRUE(identical(parse_npy(four, "a").select(1, 0), pairs));  // its first column
+  EXPECT_NE(
+      error_of([&] { parse_npy(array("<c8", "(3,)", little), "a"); }).find("expected 24 bytes"),
+      std::string::npos);
+  const Folder folder;
+  put_bytes(folder.file("c.npy"), array("<c8", "(2,)", little));
+  EXPECT_TRUE(identical(map_npy(folder.file("c.npy")), pairs));
+}
+
 struct Malformed {
   const char* what;
   std::string bytes, message;
@@ -121,8 +144,8 @@ TEST_P(MalformedNpy, IsRefusedWithItsNumbers) {
 }
 
 const std::string kSorts =
-    "' is not read, only f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 u8 and b1 (no complex numbers, strings, "
-    "objects or structures)";
+    "' is not read, only f2 f4 f8, c8 c16, i1 i2 i4 i8, u1 u2 u4 u8 and b1 (no strings, objects or "
+    "structures)";
 
 INSTANTIATE_TEST_SUITE_P(
     Npy,
@@ -184,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{"Negative",
                   array("<f4", "(-1, -4)", std::string(16, 'x')),
                   "negative dimension in the shape -1 x -4"},
-        Malformed{"Complex", array("<c8", "()", std::string(8, 'x')), "dtype '<c8" + kSorts},
+        Malformed{"Complex", array("<c32", "()", std::string(8, 'x')), "dtype '<c32" + kSorts},
         Malformed{"Object", array("|O", "()", ""), "dtype '|O" + kSorts},
         Malformed{"Text", array("<U3", "()", std::string(12, 'x')), "dtype '<U3" + kSorts},
         Malformed{"NoByteOrder", array("f4", "()", "xxxx"), "dtype 'f4" + kSorts},

@@ -39,6 +39,11 @@ Tensor parse_image(std::string_view bytes, const std::string& name) {
 
 Tensor read_image(const std::string& path) { return parse_image(read_file(path), path); }
 
+Tensor read_alpha(const std::string& path) {
+  const std::string bytes = read_file(path);
+  return bytes.starts_with(kPngSignature) ? decode_png_alpha(bytes, path) : Tensor();
+}
+
 std::string encode_png(const Tensor& image, const std::string& name) {
   check(image.defined() && image.scalar_type() == at::kByte, name, ": a PNG is written from uint8");
   const Tensor planes = image.dim() == 2 ? image.unsqueeze(0) : image;

@@ -15,6 +15,10 @@ constexpr int64_t kMaxImagePixels = int64_t{1} << 26;
 // corrupt file.
 Tensor read_image(const std::string& path);
 
+// Reads the alpha of a PNG file as uint8 (H, W), 255 where it is opaque; undefined where the file
+// has none.
+Tensor read_alpha(const std::string& path);
+
 // Decodes the bytes of an image file; `name` is for messages.
 Tensor parse_image(std::string_view bytes, const std::string& name);
 

@@ -9,6 +9,7 @@ constexpr std::string_view kPngSignature{"\x89PNG\r\n\x1a\n", 8};
 constexpr std::string_view kJpegSignature{"\xff\xd8\xff", 3};
 
 Tensor decode_png(std::string_view bytes, const std::string& name);
+Tensor decode_png_alpha(std::string_view bytes, const std::string& name);
 Tensor decode_jpeg(std::string_view bytes, const std::string& name);
 
 // Throws an Error unless kMaxImagePixels allows the image and `bytes` can hold it: no file of a

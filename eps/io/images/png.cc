@@ -28,15 +28,31 @@ class PngReader {
   PngReader& operator=(const PngReader&) = delete;
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
+  // Returns (C, H, W), without alpha.
   Tensor read() {
     const size_t size = rest_.size();
     require(read_header());
+    return read_pixels(size, false);
+  }
+
+  // Returns (H, W), or an undefined tensor of a file without alpha.
+  Tensor read_alpha() {
+    const size_t size = rest_.size();
+    require(read_header());
+    const bool has_alpha = (png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) != 0 ||
+                           png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
+    return has_alpha ? read_pixels(size, true)[-1] : Tensor();
+  }
+
+ private:
+  // Returns the planes of the image in a file of `size` bytes; the last of them is alpha if wanted.
+  Tensor read_pixels(size_t size, bool with_alpha) {
     const int64_t width = png_get_image_width(png_, info_);
     const int64_t height = png_get_image_height(png_, info_);
     const int64_t pixel_bits = png_get_channels(png_, info_) * png_get_bit_depth(png_, info_);
     // Deflate packs at most 1032 bytes into one.
     check_image_size(width, height, size, 8 * 1032 / pixel_bits, name_);
-    require(convert_to_8_bits());
+    require(convert_to_8_bits(with_alpha));
     const int64_t channels = png_get_channels(png_, info_);
     const Tensor pixels = at::empty({height, width, channels}, at::kByte);
     std::vector<png_bytep> rows(static_cast<size_t>(height));
@@ -47,7 +63,6 @@ class PngReader {
     return pixels.permute({2, 0, 1}).contiguous();
   }
 
- private:
   bool read_header() {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_set_read_fn(png_, this, on_read);
@@ -58,13 +73,17 @@ class PngReader {
     return true;
   }
 
-  bool convert_to_8_bits() {
+  bool convert_to_8_bits(bool with_alpha) {
     if (setjmp(png_jmpbuf(png_))) return false;
     const int type = png_get_color_type(png_, info_);
     if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
     if (type == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
     png_set_scale_16(png_);
-    png_set_strip_alpha(png_);
+    if (with_alpha) {
+      png_set_tRNS_to_alpha(png_);
+    } else {
+      png_set_strip_alpha(png_);
+    }
     png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
     return true;
@@ -106,6 +125,10 @@ class PngReader {
 
 Tensor decode_png(std::string_view bytes, const std::string& name) {
   return PngReader(bytes, name).read();
+}
+
+Tensor decode_png_alpha(std::string_view bytes, const std::string& name) {
+  return PngReader(bytes, name).read_alpha();
 }
 
 }  // namespace eps
