@@ -47,8 +47,10 @@ void print_summary(const RestorationReport& report, const std::string& folder) {
              : report.noise_estimated ? "estimated"
              : report.simulated       ? "simulated"
                                       : "as stated");
-  if (report.measured_share < 1)
-    fmt::print("{:.3g}% of the pixels are measured\n", 100 * report.measured_share);
+  if (report.measured_share < 1 || report.operator_spec.starts_with("inpaint"))
+    fmt::print("{:.3g}% of the {} are measured\n",
+               100 * report.measured_share,
+               report.operator_spec.starts_with("inpaint") ? "pixels" : "entries");
   fmt::print("chi2 {:.2f}: {}\n", report.chi2, report.verdict());
   for (const std::string& finding : report.findings) fmt::print("finding: {}\n", finding);
   if (report.findings.empty() && !report.residual.statistics.empty())
@@ -70,6 +72,10 @@ void run_restore(RestoreOptions o) {
       o.out.empty() ? std::filesystem::path(o.request.input).stem().string() + "-restored" : o.out;
   check_new_folder(folder);
   if (!o.noise.empty()) o.request.sigma_y = parse_noise(o.noise);
+  if (o.request.sigma_y && *o.request.sigma_y < kGreyLevel / 2 && !o.noise.starts_with("sigma="))
+    std::cerr << "eps: warning: --noise " << o.noise
+              << " is in grey levels of 8 bits; did you mean "
+              << "sigma=" << o.noise << "?\n";
   const Checkpoint model = load_restoring_network(o.network, o.request.method);
   const RestorationResult result = restore_in_sight(o.request, o.network, model);
   write_restored(folder, result);
@@ -79,13 +85,22 @@ void run_restore(RestoreOptions o) {
 void add_operator_options(CLI::App& verb, OperatorOptions& o) {
   verb.add_option(
       "--mask", o.mask, "Missing pixels: an image or array in which white or 1 is measured");
-  verb.add_option("--kernel", o.kernel, "Blur: an image or array of the kernel, origin at size/2");
+  auto* kernel = verb.add_option(
+      "--kernel", o.kernel, "Blur: an image or array of the kernel, convolved, origin at size/2");
+  verb.add_flag(
+          "--flip-kernel",
+          o.flip_kernel,
+          "Turn the kernel by 180 degrees: for kernels of programs that correlate (cv2, torch)")
+      ->needs(kernel);
   verb.add_option("--motion", o.motion, "Motion blur: LENGTH,ANGLE in pixels and degrees");
   verb.add_option(
       "--gaussian", o.gaussian, "Gaussian blur: standard deviation of the kernel in pixels");
   verb.add_option(
       "--downscale", o.downscale, "Lower resolution: K, where each pixel is the mean of K x K");
-  verb.add_option("--operator", o.spec, "Any other operator, or a task; see eps list operators");
+  auto* any = verb.add_option(
+      "--operator", o.spec, "Any other operator, or a task; see eps list operators");
+  verb.add_flag("--centred", o.centred, "The zero frequency of k-space is in the middle, not first")
+      ->needs(any);
 }
 
 void add_sampling_options(CLI::App& verb, RestorationRequest& request) {

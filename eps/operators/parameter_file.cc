@@ -1,6 +1,8 @@
 // Masks, weights, kernels, coil maps and matrices from files.
 #include "eps/operators/parameter_file.h"
 
+#include <cmath>
+
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
 
@@ -44,15 +46,28 @@ Tensor of_image_size(const Tensor& values,
         ": the ",
         what,
         " is ",
-        parameter.size(1),
-        " x ",
         parameter.size(2),
-        ", the image ",
-        like.size(2),
-        " x ",
+        " pixels wide and ",
+        parameter.size(1),
+        " high, the image ",
         like.size(3),
-        " pixels");
+        " wide and ",
+        like.size(2),
+        " high");
   return parameter;
+}
+
+Tensor picture_of_mask(const std::string& path) {
+  const Tensor alpha = read_alpha(path);
+  if (alpha.defined() && (alpha < 128).any().item<bool>()) return (alpha >= 128).to(at::kDouble);
+  const Tensor grey = read_image(path).to(at::kDouble).mean(0);
+  const double between = ((grey > 32) & (grey < 223)).to(at::kDouble).mean().item<double>();
+  check(between <= 0.25,
+        path,
+        ": a mask is black and white, ",
+        std::lround(100 * between),
+        "% of this picture is grey or coloured; is it a photograph?");
+  return (grey >= 127.5).to(at::kDouble);
 }
 
 }  // namespace
@@ -65,7 +80,7 @@ Tensor read_mask_file(const std::string& path, const Tensor& like) {
     if (wrong.numel() > 0)
       fail(path, ": a mask holds 0 (missing) and 1 (observed), found ", wrong[0].item<double>());
   } else {
-    mask = (read_image(path).to(at::kDouble).mean(0) >= 127.5).to(at::kDouble);
+    mask = picture_of_mask(path);
   }
   return of_image_size(mask, path, "mask", like);
 }

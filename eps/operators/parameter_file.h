@@ -5,9 +5,10 @@
 
 namespace eps {
 
-// Returns a mask of 0 and 1 in float64, (N or 1, H, W), from an array of 0 and 1 or from an image
-// whose white is 1. The file must hold one mask, or one for each image of `like`, of its height and
-// width.
+// Returns a mask of 0 and 1 in float64, (N or 1, H, W), from an array of 0 and 1, from an image
+// whose white is 1, or from one with transparent pixels, which are 0. An image in which more than a
+// quarter is neither black nor white is an Error. The file must hold one mask, or one for each
+// image of `like`, of its height and width.
 Tensor read_mask_file(const std::string& path, const Tensor& like);
 
 // Returns weights in [0, 1] in float64, (N or 1, H, W), from an array or from an image whose white

@@ -10,6 +10,7 @@
 #include "eps/io/images/image.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
+#include "eps/restore/input_hints.h"
 
 namespace eps {
 namespace {
@@ -78,6 +79,18 @@ Tensor read_values(const std::string& path, int64_t dims) {
           "; units of [-1, 1] are wanted, or uint8 for 8 bits");
   }
   const Shape found = values.sizes().vec();
+  // Real and imaginary part in place of channels, as deepinv has them.
+  if (dims == 5 && values.dim() == 4 && values.size(0) == 1 && values.size(1) == 2 &&
+      values.size(3) != 2)
+    values = values.permute({0, 2, 3, 1}).unsqueeze(1);
+  const auto is_colour = [](int64_t size) { return size == 1 || size == 3; };
+  const bool channels_last =
+      dims == 4 && values.dim() >= 3 && is_colour(values.size(-1)) && !is_colour(values.size(-3));
+  check(!channels_last,
+        path,
+        ": an array of ",
+        to_string(found),
+        ", channels last; C x H x W is wanted: transpose it (NumPy: y.transpose(2, 0, 1))");
   while (values.dim() < dims) values = values.unsqueeze(0);
   check(values.dim() == dims && values.size(0) == 1 && values.numel() > 0,
         path,
@@ -94,17 +107,19 @@ void check_shape(const std::string& path,
                  const NetworkShape& network) {
   check(image[2] == network.resolution && image[3] == network.resolution,
         path,
-        ": an image of ",
-        image[2],
-        " x ",
+        ": an image ",
         image[3],
+        " pixels wide and ",
+        image[2],
+        " high",
         image == y ? "" : ", from a measurement of " + to_string(at::IntArrayRef(y).slice(1)),
         "; the network ",
         network.name,
         " takes ",
         network.resolution,
         " x ",
-        network.resolution);
+        network.resolution,
+        ": crop and resize before the measurement is made, or train a network for this size");
   check(image[1] == network.channels || image[1] == 1,
         path,
         ": an image of ",
@@ -132,6 +147,36 @@ void check_channels(const std::string& path,
         " channels is wanted");
 }
 
+// Returns k-space in the order of fft2. Centred k-space has its zero frequency at [H/2, W/2].
+Tensor in_fft_order(const Tensor& y, const OperatorChoice& chosen, const std::string& path) {
+  check(!chosen.centred || y.dim() == 5,
+        path,
+        ": centred is for k-space; ",
+        chosen.spec,
+        " has none");
+  return chosen.centred ? at::fft_ifftshift(y, at::IntArrayRef({2, 3})) : y;
+}
+
+// Returns what speaks against a measurement y with what its file has in the holes of a mask; `mask`
+// is the mask's file, or "".
+std::vector<std::string> hints_of(const std::string& path,
+                                  const Tensor& y,
+                                  const Tensor& measured,
+                                  const std::string& mask) {
+  if (y.dim() == 5) return kspace_hints(path, y);
+  if (y.dim() != 4) return {};
+  std::vector<std::string> hints;
+  const auto add = [&](const std::vector<std::string>& more) {
+    hints.insert(hints.end(), more.begin(), more.end());
+  };
+  if (is_array_path(path))
+    add(range_hints(path, y));
+  else if (mask.empty())
+    add(alpha_hints(path));
+  if (!mask.empty()) add(mask_hints(mask, y, measured));
+  return hints;
+}
+
 }  // namespace
 
 OperatorChoice choose_operator(const OperatorOptions& o, int64_t side) {
@@ -146,19 +191,32 @@ OperatorChoice choose_operator(const OperatorOptions& o, int64_t side) {
   check(given.size() == 1,
         "which operator made the measurement? One of mask, kernel, motion, gaussian, downscale and "
         "operator is wanted, got ",
-        given.empty() ? "none" : fmt::format("{}", fmt::join(given, " and ")));
-  if (!o.mask.empty())
-    return from_file("inpaint_mask", o.mask, [path = o.mask](const Tensor& like) {
+        given.empty() ? "none; a picture that is only noisy has the operator identity"
+                      : fmt::format("{}", fmt::join(given, " and ")));
+  check(!o.centred || !o.spec.empty(), "centred: is for k-space, which only operator names");
+  check(!o.flip_kernel || !o.kernel.empty(), "flip_kernel: there is no kernel to flip");
+  if (!o.mask.empty()) {
+    OperatorChoice chosen = from_file("inpaint_mask", o.mask, [path = o.mask](const Tensor& like) {
       return inpainting(read_mask_file(path, like).unsqueeze(1));
     });
-  if (!o.kernel.empty())
-    return from_file("blur_kernel", o.kernel, [path = o.kernel](const Tensor& like) {
-      return circular_blur(read_kernel_file(path, like), like.size(2), like.size(3));
-    });
+    chosen.mask = o.mask;
+    return chosen;
+  }
+  if (!o.kernel.empty()) {
+    OperatorChoice chosen = from_file(
+        "blur_kernel", o.kernel, [path = o.kernel, flip = o.flip_kernel](const Tensor& like) {
+          const Tensor kernel = read_kernel_file(path, like);
+          return circular_blur(flip ? kernel.flip({1, 2}) : kernel, like.size(2), like.size(3));
+        });
+    if (o.flip_kernel) chosen.spec += ", flipped";
+    return chosen;
+  }
   if (!o.motion.empty()) return from_spec(motion_spec(o.motion));
   if (!o.gaussian.empty()) return from_spec(gaussian_spec(o.gaussian, side));
   if (!o.downscale.empty()) return from_spec("super_resolution:factor=" + o.downscale);
-  return from_spec(o.spec);
+  OperatorChoice chosen = from_spec(o.spec);
+  chosen.centred = o.centred;
+  return chosen;
 }
 
 NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
@@ -172,7 +230,7 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network) {
-  const Tensor y = read_values(path, chosen.measurement_dims);
+  const Tensor y = in_fft_order(read_values(path, chosen.measurement_dims), chosen, path);
   const Shape shape = y.sizes().vec();
   // A flat measurement does not determine the shape of its image.
   const Shape image = chosen.measurement_dims == 2
@@ -201,9 +259,11 @@ Measurement read_measurement(const std::string& path,
   // Holes may hold anything, also NaN.
   Tensor known = chosen.from_file ? y : whitened(chosen.spec, y);
   known = known.to(network.device);
-  known = known.masked_fill(A->format().measured(at::ones_like(known)) == 0, 0);
+  const Tensor measured = A->format().measured(at::ones_like(known));
+  known = known.masked_fill(measured == 0, 0);
   require_finite(known, path);
-  return {.problem = {.A = A, .y = known}};
+  return {.problem = {.A = A, .y = known},
+          .warnings = hints_of(path, y, measured.to(at::kCPU), chosen.mask)};
 }
 
 Measurement simulate_measurement(const std::string& path,

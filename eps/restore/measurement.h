@@ -10,10 +10,12 @@ namespace eps {
 struct OperatorOptions {
   std::string mask = {};       // a file: white or 1 is measured
   std::string kernel = {};     // a file: a blur with this kernel, origin at size/2
+  bool flip_kernel = false;    // turn the kernel by 180 degrees: a program correlated with it
   std::string motion = {};     // "LENGTH,ANGLE" of a motion blur, in pixels and degrees
   std::string gaussian = {};   // the standard deviation of a Gaussian blur, in pixels
   std::string downscale = {};  // K: each pixel is the mean of K x K
   std::string spec = {};       // any operator or task
+  bool centred = false;        // k-space has its zero frequency in the middle, not first
 };
 
 // An `OperatorChoice` is the operator that made a measurement, ready to be drawn.
@@ -23,6 +25,8 @@ struct OperatorChoice {
   Draw draw = {};
   bool is_random = false;  // two seeds may draw two operators
   bool from_file = false;  // its values are in the file, not in the spec
+  std::string mask = {};   // the file of a mask over the image
+  bool centred = false;    // OperatorOptions::centred
   int64_t measurement_dims = 4;
   std::function<Shape(const Shape& y)> image_shape = {};
 };
@@ -43,11 +47,13 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name);
 struct Measurement {
   Problem problem = {};  // batch 1, float64 on the device
   Tensor truth = {};     // (1, C, H, W) on the CPU if simulated; undefined otherwise
+  std::vector<std::string> warnings = {};  // eps/restore/input_hints.h
 };
 
 // Reads a picture (8 bits, of [-1, 1]) or an array in the measurement's own shape, with or without
-// the batch. The caller sets sigma_y. A measurement that is not of an image of the network's shape
-// and an operator that is drawn at random are Errors.
+// the batch. K-space, (N, C, H, W, 2), may be complex, centred, or 1 x 2 x H x W, the two parts in
+// place of channels. The caller sets sigma_y. A measurement that is not of an image of the
+// network's shape and an operator that is drawn at random are Errors.
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network);

@@ -135,9 +135,8 @@ class Residual {
                   const Tensor& count,
                   ResidualTests& tests) {
     if (count.min().item<double>() < kFewestResiduals) return;
-    tests.statistics.push_back({name,
-                                (sum / count.sqrt()).mean().item<double>(),
-                                (sum / count).mean().item<double>()});
+    tests.statistics.push_back(
+        {name, (sum / count.sqrt()).mean().item<double>(), (sum / count).mean().item<double>()});
   }
 
   const LinearOperator& A_;
@@ -151,8 +150,8 @@ double tolerance(const std::string& name) {
   return name == "brightness" || name == "sharpness" ? 0.07 : 0.04;
 }
 
-// Returns whether both signs of a statistic speak against the operator. What a wrong operator leaves
-// is smooth and alike in all channels: positive correlations. Networks leave negative ones.
+// Returns whether both signs of a statistic speak against the operator. What a wrong operator
+// leaves is smooth and alike in all channels: positive correlations. Networks leave negative ones.
 bool is_signed(const std::string& name) {
   return name != "channels" && !name.starts_with("neighbours");
 }
@@ -161,7 +160,8 @@ bool is_signed(const std::string& name) {
 
 double ResidualTests::p_value(const ResidualStatistic& statistic) const {
   return std::min(
-      1.0, static_cast<double>(statistics.size()) * std::erfc(std::abs(statistic.z) / std::sqrt(2)));
+      1.0,
+      static_cast<double>(statistics.size()) * std::erfc(std::abs(statistic.z) / std::sqrt(2)));
 }
 
 bool ResidualTests::found(const ResidualStatistic& statistic) const {
@@ -200,8 +200,12 @@ ResidualTests test_residuals(const Problem& problem, const Tensor& samples) {
   const Residual r(problem, samples);
   if (!r.enough()) return tests;
   using Distance = std::pair<int64_t, int64_t>;
-  for (const auto& [rows, columns] :
-       {Distance{0, 1}, Distance{1, 0}, Distance{1, 1}, Distance{1, -1}, Distance{0, 2}, Distance{2, 0}})
+  for (const auto& [rows, columns] : {Distance{0, 1},
+                                      Distance{1, 0},
+                                      Distance{1, 1},
+                                      Distance{1, -1},
+                                      Distance{0, 2},
+                                      Distance{2, 0}})
     r.add_neighbours(rows, columns, tests);
   r.add_channels(tests);
   r.add_border(tests);

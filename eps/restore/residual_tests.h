@@ -45,10 +45,10 @@ struct ResidualTests {
   const ResidualStatistic* find(const std::string& name) const;
 };
 
-// Tests samples (S, C, H, W) of the problem, whose y has batch 1. The residual is divided by its own
-// root mean square: its size is chi2's matter, and fitted noise leaves none. Entries where A x lies
-// within three sigma_y of the ends of [-1, 1] are left out if y keeps to that range, as 8 bits clip
-// there; the choice depends on x alone, which keeps the law of r.
+// Tests samples (S, C, H, W) of the problem, whose y has batch 1. The residual is divided by its
+// own root mean square: its size is chi2's matter, and fitted noise leaves none. Entries where A x
+// lies within three sigma_y of the ends of [-1, 1] are left out if y keeps to that range, as 8 bits
+// clip there; the choice depends on x alone, which keeps the law of r.
 ResidualTests test_residuals(const Problem& problem, const Tensor& samples);
 
 inline constexpr double kFewestResiduals = 100;

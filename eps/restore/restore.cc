@@ -168,6 +168,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
             .noise_estimated = !request.sigma_y && !request.simulate,
             .network = request.network,
             .seed = request.options.seed};
+  warn(request, measurement.warnings, result);
   warn(request, kernel_warnings(*problem.A, chosen.spec), result);
   warn(request,
        operator_warnings(request.network,

@@ -50,6 +50,7 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
   const std::string mask = " --mask " + mask_, noise = " --noise 6";
   says(run(picture_),
        "One of mask, kernel, motion, gaussian, downscale and operator is wanted, got none");
+  says(run(picture_), "a picture that is only noisy has the operator identity");
   says(run(picture_ + mask + " --gaussian 1"), "got gaussian and mask");
   says(run(picture_ + mask, prior_),
        "is a prior; a network trained for the posterior is wanted, or a method for this one");
@@ -65,9 +66,9 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
   says(run(picture_ + noise + " --motion 3..5,0"), "is drawn at random");
   says(run(picture_ + noise + " --motion 3"), "LENGTH,ANGLE is wanted");
   says(run(picture_ + noise + " --gaussian wide"), "gaussian: STD=wide is not a number");
-  says(
-      run(picture_ + noise + " --downscale 2"),
-      "an image of 16 x 16, from a measurement of 3 x 8 x 8; the network " + eps_ + " takes 8 x 8");
+  says(run(picture_ + noise + " --downscale 2"),
+       "an image 16 pixels wide and 16 high, from a measurement of 3 x 8 x 8; the network " + eps_ +
+           " takes 8 x 8: crop and resize");
   says(run(folder_.file("no.png") + noise + mask), "no.png");
   says(run(picture_ + noise + " --mask " + folder_.file("no.png")), "no.png");
   says(run(picture_ + noise + " --operator fourier_lines"), "is no picture");
@@ -75,8 +76,9 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
        "did you mean \"inpaint_box\"?); see eps list tasks");
   const std::string other = folder_.file("other.npy");
   write_npy(other, at::zeros({6, 7}, at::kFloat));
-  says(run(other + noise + mask), "an image of 6 x 7; the network");
-  says(run(picture_ + noise + " --mask " + other), "the mask is 6 x 7, the image 8 x 8 pixels");
+  says(run(other + noise + mask), "an image 7 pixels wide and 6 high; the network");
+  says(run(picture_ + noise + " --mask " + other),
+       "the mask is 7 pixels wide and 6 high, the image 8 wide and 8 high");
   write_npy(other, at::ones({9, 9}, at::kFloat));
   says(run(picture_ + noise + " --kernel " + other), "9 x 9");
   write_npy(other, at::zeros({2, 3, 8, 8}, at::kFloat));
@@ -110,6 +112,45 @@ TEST_F(RestoreRefusals, RefusesWhatCannotBeRestored) {
                    "restore " + picture_ + noise + " --gaussian 0.5 --model " + eps_ + " --out " +
                        folder_.file("file/below")),
        "file is not a folder");
+}
+
+TEST_F(RestoreRefusals, RefusesArraysWithChannelsLastAndPhotographsAsMasks) {
+  const std::string other = folder_.file("other.npy"), photo = folder_.file("photo.png");
+  write_npy(other, at::zeros({8, 8, 3}, at::kFloat));
+  says(run(other + " --noise 6 --gaussian 0.5"),
+       "an array of 8 x 8 x 3, channels last; C x H x W is wanted: transpose it");
+  write_png(photo, Rng(3).uniform({3, 8, 8}).mul(255).to(at::kByte));
+  says(run(picture_ + " --noise 6 --mask " + photo), "a mask is black and white");
+}
+
+TEST_F(RestoreRefusals, WarnsOfInputThatIsNotWhatItSeems) {
+  const auto warns = [&](const std::string& rest, const std::string& words) {
+    const Outcome outcome = run(rest);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    EXPECT_NE(outcome.output.find(words), std::string::npos) << outcome.output;
+    remove_tree(out_);
+  };
+  const std::string other = folder_.file("other.npy"), inverted = folder_.file("inverted.png"),
+                    holed = folder_.file("holed.png");
+  write_npy(other, (read_npy(image_) + 1) / 2);
+  warns(other + " --noise 6 --motion 3,0", "its values lie in [0, 1]");
+  Tensor hole = at::zeros({8, 8}, at::kByte);
+  hole.narrow(0, 1, 5).narrow(1, 1, 5).fill_(1);
+  write_png(inverted, 255 * hole);
+  write_png(holed, read_image(picture_) * (1 - hole));
+  warns(holed + " --noise 6 --mask " + inverted, "the mask seems to be inverted: the 39%");
+  warns(picture_ + " --motion 3,0 --noise 0.05", "did you mean sigma=0.05?");
+}
+
+TEST_F(RestoreRefusals, FlipsKernelsOnDemand) {
+  const std::string kernel = folder_.file("kernel.npy");
+  write_npy(kernel, at::tensor({0.6, 0.3, 0.1}, at::kFloat).view({1, 3}));
+  const Outcome outcome = run(picture_ + " --noise 6 --flip-kernel --kernel " + kernel);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(at::equal(array("kernel"), at::tensor({0.1, 0.3, 0.6}, at::kFloat).view({1, 3})));
+  EXPECT_NE(words()["operator"].get<std::string>().find("kernel.npy, flipped"), std::string::npos);
+  EXPECT_NE(run(picture_ + " --noise 6 --flip-kernel --gaussian 1").output.find("--kernel"),
+            std::string::npos);
 }
 
 TEST_F(RestoreRefusals, WarnsOfAKernelThatIsNoAverage) {

@@ -125,6 +125,29 @@ TEST_F(Restore, TakesFlatMeasurementsInTheirOwnShape) {
   EXPECT_EQ(array("measurement").sizes(), at::IntArrayRef({20}));
 }
 
+// One k-space as pairs, which complex numbers become on reading, with its parts in place of
+// channels, and centred.
+TEST_F(Restore, TakesKSpaceInManyForms) {
+  const Tensor grey = read_npy(grey_).to(at::kDouble).view({1, 1, 8, 8});
+  const Tensor k = at::fft_fft2(grey, c10::nullopt, {{2, 3}}, "ortho");
+  const Tensor pairs = at::view_as_real(k).contiguous();
+  const std::string file = folder_.file("k.npy");
+  const auto measured = [&](const Tensor& y, const std::string& rest) {
+    write_npy(file, y.contiguous());
+    const Outcome outcome =
+        run(file + " --noise 6 --operator fourier_lines:acceleration=1,center=1 " + rest);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    const Tensor found = array("measurement");
+    remove_tree(out_);
+    return found;
+  };
+  const Tensor wanted = pairs[0].to(at::kFloat);
+  EXPECT_TRUE(at::equal(measured(pairs, ""), wanted));
+  EXPECT_TRUE(at::equal(measured(pairs.squeeze(1).permute({0, 3, 1, 2}), ""), wanted));
+  EXPECT_TRUE(at::equal(measured(at::fft_fftshift(pairs, {{2, 3}}), "--centred"), wanted));
+  says(run(picture_ + " --noise 6 --operator identity --centred"), "centred is for k-space");
+}
+
 // A network that is asked with functions of A'A.
 TEST_F(Restore, TakesChainsOfOperators) {
   const c10::NoGradGuard no_gradients;

@@ -100,8 +100,16 @@ TEST(ResidualTests, FindWhatEachIsFor) {
     return test_residuals(problem, x).found(name);
   };
   const Tensor right = A->apply(x) + sigma_y * n;
-  for (const char* name : {"neighbours_0_1", "channels", "border", "edges", "brightness", "shift_x",
-                           "shift_y", "sharpness", "width", "replicated"})
+  for (const char* name : {"neighbours_0_1",
+                           "channels",
+                           "border",
+                           "edges",
+                           "brightness",
+                           "shift_x",
+                           "shift_y",
+                           "sharpness",
+                           "width",
+                           "replicated"})
     EXPECT_FALSE(found(name, right)) << name;
   const Tensor white = sigma_y * n;
   EXPECT_TRUE(found("neighbours_0_1", right + 0.5 * at::roll(white, 1, 3)));
@@ -146,7 +154,7 @@ TEST(ResidualTests, BoundTheChanceOfAnyFalseAlarm) {
   EXPECT_EQ(tests.p_value(tests.statistics[1]), 1);
   EXPECT_TRUE(tests.found("s0") && !tests.found("s1") && !tests.found("none"));
   EXPECT_EQ(tests.largest(), 5);
-  tests.statistics[0] = {"channels", -5, -1};  // no structure of an image
+  tests.statistics[0] = {"channels", -5, -1};         // no structure of an image
   tests.statistics[1] = {"neighbours_0_1", 5, 0.01};  // beyond chance, but a network's
   EXPECT_FALSE(tests.any_found());
 }
@@ -154,12 +162,11 @@ TEST(ResidualTests, BoundTheChanceOfAnyFalseAlarm) {
 TEST(ResidualTests, AreNoneWhereTooLittleIsMeasured) {
   Rng rng(11);
   const Tensor x = smooth_images(1, 3, 16, rng);
+  EXPECT_TRUE(test_residuals(observe(average_pool(4), x, scalar(0.1), rng), x).statistics.empty());
   EXPECT_TRUE(
-      test_residuals(observe(average_pool(4), x, scalar(0.1), rng), x).statistics.empty());
-  EXPECT_TRUE(test_residuals(
-                  observe(subsampled_fourier(at::ones({1, 16, 16}, at::kDouble)), x, scalar(0.1), rng),
-                  x)
-                  .statistics.empty());
+      test_residuals(
+          observe(subsampled_fourier(at::ones({1, 16, 16}, at::kDouble)), x, scalar(0.1), rng), x)
+          .statistics.empty());
 }
 
 }  // namespace

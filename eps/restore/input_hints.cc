@@ -1,0 +1,98 @@
+// Signs that a measurement or its mask is not what it is taken for.
+#include "eps/restore/input_hints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "eps/io/images/image.h"
+
+namespace eps {
+namespace {
+
+constexpr int64_t kFewPixels = 16;
+
+double share(const Tensor& which) { return which.to(at::kDouble).mean().item<double>(); }
+
+// Returns the pixels of (1, C, H, W) where a mask (H, W) holds, as (pixels, C).
+Tensor pixels_of(const Tensor& y, const Tensor& mask) {
+  return y[0].permute({1, 2, 0}).index({mask});
+}
+
+// Returns the root mean square of the deviation from the median colour. Infinite of values that are
+// not finite, which holes may have.
+double spread(const Tensor& pixels) {
+  return (pixels - std::get<0>(pixels.median(0, true))).square().mean().sqrt().item<double>();
+}
+
+// Returns where one of the four neighbours of a pixel is in the mask (H, W).
+Tensor beside(const Tensor& mask) {
+  const int64_t height = mask.size(0), width = mask.size(1);
+  const Tensor wide = at::constant_pad_nd(mask, {1, 1, 1, 1}, 0);
+  const auto moved = [&](int64_t row, int64_t column) {
+    return wide.narrow(0, row, height).narrow(1, column, width);
+  };
+  return moved(0, 1) | moved(2, 1) | moved(1, 0) | moved(1, 2);
+}
+
+}  // namespace
+
+std::vector<std::string> range_hints(const std::string& path, const Tensor& y) {
+  const Tensor values = y.nan_to_num(0.5, 0.5, 0.5);
+  if (share((values < 0) | (values > 1)) > 0.01) return {};
+  return {fmt::format("{}: its values lie in [0, 1]; units of [-1, 1] are wanted: 2 y - 1, and the "
+                      "noise is twice as large there",
+                      path)};
+}
+
+std::vector<std::string> mask_hints(const std::string& path,
+                                    const Tensor& y,
+                                    const Tensor& measured) {
+  const Tensor kept = (measured[0] != 0).all(0), holes = kept.logical_not();
+  const auto count = [](const Tensor& mask) { return mask.sum().item<int64_t>(); };
+  if (count(kept) < kFewPixels || count(holes) < kFewPixels) return {};
+  const double of_holes = spread(pixels_of(y, holes)), of_kept = spread(pixels_of(y, kept));
+  if (of_holes > 0.1 && of_kept < of_holes / 10)
+    return {fmt::format("{}: the mask seems to be inverted: the {:.0f}% of the pixels that it calls "
+                        "measured are of one colour, and the picture is in its holes; white or 1 "
+                        "is measured",
+                        path,
+                        100 * share(kept))};
+  if (of_holes != 0) return {};
+  const Tensor colour = pixels_of(y, holes)[0].view({-1, 1, 1});
+  const Tensor alike = (y[0] == colour).all(0) & kept, rim = beside(holes) & kept;
+  const double on_rim = share(alike.masked_select(rim)),
+               elsewhere = share(alike.masked_select(kept & rim.logical_not()));
+  if (on_rim < 0.5 || elsewhere > 0.1) return {};
+  return {fmt::format("{}: the mask seems to be too small: {:.0f}% of the measured pixels beside its "
+                      "holes have the colour of the holes",
+                      path,
+                      100 * on_rim)};
+}
+
+std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y) {
+  const Tensor power = y[0].square().sum(at::IntArrayRef({0, 3}));
+  const auto in_middle = [](const Tensor& of) {
+    const int64_t height = of.size(0), width = of.size(1);
+    return of.narrow(0, height / 2 - height / 8, std::max<int64_t>(1, height / 4))
+        .narrow(1, width / 2 - width / 8, std::max<int64_t>(1, width / 4))
+        .sum()
+        .item<double>();
+  };
+  if (in_middle(power) < 4 * in_middle(at::fft_fftshift(power))) return {};
+  return {path + ": its largest numbers are in the middle: k-space seems to be centred; the zero "
+                 "frequency is wanted first, or declared as centred"};
+}
+
+std::vector<std::string> alpha_hints(const std::string& path) {
+  const Tensor alpha = read_alpha(path);
+  if (!alpha.defined()) return {};
+  const double transparent = share(alpha < 128);
+  if (transparent == 0) return {};
+  return {fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is "
+                      "taken as measured; the same file serves as the mask, too",
+                      path,
+                      100 * transparent)};
+}
+
+}  // namespace eps

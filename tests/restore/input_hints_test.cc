@@ -1,0 +1,59 @@
+// Hints about measurements and masks that are not what they are taken for.
+#include "eps/restore/input_hints.h"
+
+#include <gtest/gtest.h>
+
+#include "eps/base/random.h"
+
+namespace eps {
+namespace {
+
+class InputHints : public testing::Test {
+ protected:
+  InputHints() {
+    hole_.narrow(2, 4, 8).narrow(3, 4, 8).fill_(1);
+    kept_ = (1 - hole_).expand_as(y_);
+  }
+  // What a person has whose picture has a black hole.
+  Tensor punched(const Tensor& hole) const { return y_ * (1 - hole) - hole; }
+  static bool says(const std::vector<std::string>& hints, const std::string& words) {
+    return hints.size() == 1 && hints[0].find(words) != std::string::npos;
+  }
+
+  const Tensor y_ = Rng(1).normal({1, 3, 16, 16}).mul(0.3).clamp(-1, 1);
+  Tensor hole_ = at::zeros({1, 1, 16, 16}, at::kDouble), kept_;
+};
+
+TEST_F(InputHints, AreNoneOfAMaskThatFits) {
+  EXPECT_TRUE(mask_hints("m", punched(hole_), kept_).empty());
+  EXPECT_TRUE(mask_hints("m", y_, kept_).empty());  // the holes hold the picture, as all of it does
+  EXPECT_TRUE(mask_hints("m", y_.masked_fill(hole_ != 0, std::nan("")), kept_).empty());
+  EXPECT_TRUE(mask_hints("m", y_, at::ones_like(y_)).empty());
+}
+
+TEST_F(InputHints, RecogniseAnInvertedMask) {
+  const auto hints = mask_hints("m", punched(hole_), 1 - kept_);
+  EXPECT_TRUE(says(hints, "m: the mask seems to be inverted: the 25% of the pixels"));
+}
+
+TEST_F(InputHints, RecogniseAMaskThatIsTooSmall) {
+  Tensor smaller = at::zeros_like(hole_);
+  smaller.narrow(2, 5, 6).narrow(3, 5, 6).fill_(1);
+  EXPECT_TRUE(says(mask_hints("m", punched(hole_), (1 - smaller).expand_as(y_)), "too small: 100%"));
+}
+
+TEST_F(InputHints, RecogniseUnitsFromZeroToOne) {
+  EXPECT_TRUE(says(range_hints("y", (y_ + 1) / 2), "y: its values lie in [0, 1]"));
+  EXPECT_TRUE(range_hints("y", y_).empty());
+}
+
+TEST_F(InputHints, RecogniseCentredKSpace) {
+  const Tensor image = at::ones({1, 1, 8, 6}, at::kDouble) + 0.1 * Rng(2).normal({1, 1, 8, 6});
+  const Tensor first = at::view_as_real(at::fft_fft2(image)).contiguous(),
+               centred = at::fft_fftshift(first, {{2, 3}});
+  EXPECT_TRUE(kspace_hints("k", first).empty());
+  EXPECT_TRUE(says(kspace_hints("k", centred), "k-space seems to be centred"));
+}
+
+}  // namespace
+}  // namespace eps
