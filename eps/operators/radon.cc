@@ -94,7 +94,7 @@ Shape scanned_image(const Spec& spec, const Shape& y) {
 EPS_OPERATOR(
     {.name = "radon",
      .summary = "computed tomography: parallel beams, integrals over strips",
-     .example = "radon:angles=12",
+     .example = "radon:angles=3",
      .fields = {Field::integer("angles", "60", {1, 1 << 16}, "number of projections"),
                 {"detectors",
                  "auto",
