@@ -176,6 +176,11 @@ RestorationResult restore_measurement(const Measurement& measurement,
                          chosen.from_file ? chosen.name : chosen.spec,
                          config.img_resolution),
        result);
+  if (!is_for_posterior(network.input))
+    warn(
+        request,
+        {request.method + " approximates the posterior: chi2 and the intervals have its own error"},
+        result);
   const NetworkDenoiser denoiser(network);
   report.sigma_y = noise_of(request, network, denoiser, result);
   problem.sigma_y = scalar(report.sigma_y);
