@@ -2,6 +2,7 @@
 #include "eps/operators/registry.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "eps/base/registered.h"
 #include "eps/operators/factories.h"
@@ -85,6 +86,31 @@ Draw parse_chain(const std::string& text) {
   };
 }
 
+// Returns a Draw that keeps its last operator for images of the same shape on the same device, for
+// specs that leave nothing to the draw: decompositions are then computed once, and not for every
+// batch of a training.
+Draw remembered(Draw draw) {
+  struct Memory {
+    std::mutex mutex;
+    Shape image;
+    at::Device device = at::kCPU;
+    Operator last;
+  };
+  return [draw = std::move(draw), memory = std::make_shared<Memory>()](const Tensor& like,
+                                                                       Rng& rng) {
+    const std::lock_guard lock(memory->mutex);
+    Shape image = like.sizes().vec();
+    const bool shared = memory->last && memory->last->format().batch() == 1;
+    if (shared && !image.empty()) image[0] = memory->image[0];
+    if (!memory->last || image != memory->image || like.device() != memory->device) {
+      memory->last = draw(like, rng);
+      memory->image = like.sizes().vec();
+      memory->device = like.device();
+    }
+    return memory->last;
+  };
+}
+
 }  // namespace
 
 const std::map<std::string, OperatorEntry>& operators() { return operator_registry().all(); }
@@ -94,12 +120,14 @@ bool register_operator(OperatorEntry entry) { return operator_registry().add(ent
 Draw parse_operator(const std::string& spec) {
   std::vector<Draw> parts;
   for (const auto& part : split(spec, kAnd)) parts.push_back(parse_chain(part));
-  if (parts.size() == 1) return parts[0];
-  return [parts](const Tensor& like, Rng& rng) {
-    std::vector<Operator> drawn;
-    for (const auto& part : parts) drawn.push_back(part(like, rng));
-    return stack(drawn, like);
-  };
+  Draw draw = parts[0];
+  if (parts.size() > 1)
+    draw = [parts](const Tensor& like, Rng& rng) {
+      std::vector<Operator> drawn;
+      for (const auto& part : parts) drawn.push_back(part(like, rng));
+      return stack(drawn, like);
+    };
+  return is_random(spec) ? draw : remembered(draw);
 }
 
 Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng) {
