@@ -40,9 +40,10 @@ Tensor beside(const Tensor& mask) {
 std::vector<std::string> range_hints(const std::string& path, const Tensor& y) {
   const Tensor values = y.nan_to_num(0.5, 0.5, 0.5);
   if (share((values < 0) | (values > 1)) > 0.01) return {};
-  return {fmt::format("{}: its values lie in [0, 1]; units of [-1, 1] are wanted: 2 y - 1, and the "
-                      "noise is twice as large there",
-                      path)};
+  return {
+      fmt::format("{}: its values lie in [0, 1]; units of [-1, 1] are wanted: 2 y - 1, and the "
+                  "noise is twice as large there",
+                  path)};
 }
 
 std::vector<std::string> mask_hints(const std::string& path,
@@ -53,21 +54,23 @@ std::vector<std::string> mask_hints(const std::string& path,
   if (count(kept) < kFewPixels || count(holes) < kFewPixels) return {};
   const double of_holes = spread(pixels_of(y, holes)), of_kept = spread(pixels_of(y, kept));
   if (of_holes > 0.1 && of_kept < of_holes / 10)
-    return {fmt::format("{}: the mask seems to be inverted: the {:.0f}% of the pixels that it calls "
-                        "measured are of one colour, and the picture is in its holes; white or 1 "
-                        "is measured",
-                        path,
-                        100 * share(kept))};
+    return {
+        fmt::format("{}: the mask seems to be inverted: the {:.0f}% of the pixels that it calls "
+                    "measured are of one colour, and the picture is in its holes; white or 1 "
+                    "is measured",
+                    path,
+                    100 * share(kept))};
   if (of_holes != 0) return {};
   const Tensor colour = pixels_of(y, holes)[0].view({-1, 1, 1});
   const Tensor alike = (y[0] == colour).all(0) & kept, rim = beside(holes) & kept;
   const double on_rim = share(alike.masked_select(rim)),
                elsewhere = share(alike.masked_select(kept & rim.logical_not()));
   if (on_rim < 0.5 || elsewhere > 0.1) return {};
-  return {fmt::format("{}: the mask seems to be too small: {:.0f}% of the measured pixels beside its "
-                      "holes have the colour of the holes",
-                      path,
-                      100 * on_rim)};
+  return {
+      fmt::format("{}: the mask seems to be too small: {:.0f}% of the measured pixels beside its "
+                  "holes have the colour of the holes",
+                  path,
+                  100 * on_rim)};
 }
 
 std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y) {
@@ -80,8 +83,9 @@ std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y) 
         .item<double>();
   };
   if (in_middle(power) < 4 * in_middle(at::fft_fftshift(power))) return {};
-  return {path + ": its largest numbers are in the middle: k-space seems to be centred; the zero "
-                 "frequency is wanted first, or declared as centred"};
+  return {path +
+          ": its largest numbers are in the middle: k-space seems to be centred; the zero "
+          "frequency is wanted first, or declared as centred"};
 }
 
 std::vector<std::string> alpha_hints(const std::string& path) {
@@ -89,10 +93,11 @@ std::vector<std::string> alpha_hints(const std::string& path) {
   if (!alpha.defined()) return {};
   const double transparent = share(alpha < 128);
   if (transparent == 0) return {};
-  return {fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is "
-                      "taken as measured; the same file serves as the mask, too",
-                      path,
-                      100 * transparent)};
+  return {
+      fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is "
+                  "taken as measured; the same file serves as the mask, too",
+                  path,
+                  100 * transparent)};
 }
 
 }  // namespace eps

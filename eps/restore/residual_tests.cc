@@ -144,16 +144,18 @@ class Residual {
 };
 
 // Returns the size below which a statistic is a network's inexactness. Largest sizes of faces64-eps
-// at the right operator, two or three samples of 10 to 15 steps, 4096 pixels: 0.044 of brightness
-// and of sharpness, at noise of 1.5 grey levels; 0.03 of the others.
+// in 150 restorations at the right operator, of 22 faces, two samples of 10 steps each, noise
+// of 1.5 to 12.8 grey levels, among those beyond chance: 0.058 of brightness, 0.073 of sharpness,
+// none of the others that count.
 double tolerance(const std::string& name) {
-  return name == "brightness" || name == "sharpness" ? 0.07 : 0.04;
+  return name == "sharpness" ? 0.12 : name == "brightness" ? 0.07 : 0.04;
 }
 
 // Returns whether both signs of a statistic speak against the operator. What a wrong operator
-// leaves is smooth and alike in all channels: positive correlations. Networks leave negative ones.
+// leaves is smooth, alike in all channels and strongest at edges: positive correlations. Networks
+// leave negative ones.
 bool is_signed(const std::string& name) {
-  return name != "channels" && !name.starts_with("neighbours");
+  return name != "channels" && name != "edges" && !name.starts_with("neighbours");
 }
 
 }  // namespace

@@ -121,7 +121,8 @@ class ForeignMeasurement : public testing::Test {
     return kernel_;
   }
   static void fits(const RestorationReport& report) {
-    EXPECT_TRUE(report.fits()) << report.chi2 << ' ' << (report.findings.empty() ? report.verdict() : report.findings[0]);
+    EXPECT_TRUE(report.fits()) << report.chi2 << ' '
+                               << (report.findings.empty() ? report.verdict() : report.findings[0]);
   }
   static void finds(const RestorationReport& report, const std::string& words) {
     ASSERT_FALSE(report.findings.empty()) << report.residual.largest();
@@ -180,8 +181,8 @@ TEST_F(ForeignMeasurement, WithANarrowerKernelIsNamed) {
   finds(restored(make, {.gaussian = "2.5"}), "too wide");
 }
 
-// What the residual does not show (docs/commands.md): a blur in linear light is explained by another
-// face.
+// What the residual does not show (docs/commands.md): a blur in linear light is explained by
+// another face.
 TEST_F(ForeignMeasurement, InLinearLightIsNotCaught) {
   const auto make = [](const Tensor& x) {
     return to_srgb(convolve(2 * to_linear(x) - 1, bell(1.5), Border::wrap).add(1).div(2));

@@ -39,7 +39,8 @@ TEST_F(InputHints, RecogniseAnInvertedMask) {
 TEST_F(InputHints, RecogniseAMaskThatIsTooSmall) {
   Tensor smaller = at::zeros_like(hole_);
   smaller.narrow(2, 5, 6).narrow(3, 5, 6).fill_(1);
-  EXPECT_TRUE(says(mask_hints("m", punched(hole_), (1 - smaller).expand_as(y_)), "too small: 100%"));
+  EXPECT_TRUE(
+      says(mask_hints("m", punched(hole_), (1 - smaller).expand_as(y_)), "too small: 100%"));
 }
 
 TEST_F(InputHints, RecogniseUnitsFromZeroToOne) {
