@@ -64,16 +64,14 @@ void run(at::Device device, int64_t batch) {
     const Problem problem = observe(A, x0, scalar(0.05), rng);
     const NetworkInput input = network.input;
     const Mean mean = posterior_mean(denoiser, problem, edm(), input);
-    const Tensor channels =
-        at::zeros({batch, input.channels(3), 64, 64}, options);
+    const Tensor channels = at::zeros({batch, input.channels(3), 64, 64}, options);
     const auto step = [&](double sigma) {
       const Tensor x = x0 + sigma * streams.normal(all, options);
       return timer.seconds([&] { return mean(x, scalar(sigma)); });
     };
     const auto bare = [&] {
-      return timer.seconds([&] {
-        return network.network.forward(channels, at::zeros({1}, options), {});
-      });
+      return timer.seconds(
+          [&] { return network.network.forward(channels, at::zeros({1}, options), {}); });
     };
     const double first = step(1), second = step(1);
     bare();

@@ -18,23 +18,47 @@ namespace {
 struct RestoreOptions {
   RestorationRequest request;
   ModelOptions network{.path = "faces64-eps"};
-  std::string noise, out;
+  std::string noise, growth, out;
 };
 
-// Returns the noise level in units of [-1, 1] of "6.4", in grey levels of 8 bits, or of
-// "sigma=0.05".
-double parse_noise(const std::string& text) {
+double parse_number(const std::string& text, const std::string& whole, const char* option) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  check(status == std::errc() && stop == end && value > 0 && std::isfinite(value),
+        option,
+        " ",
+        whole,
+        ": a number > 0 is wanted, in grey levels of 8 bits, or sigma=V in units of [-1, 1]");
+  return value;
+}
+
+// Returns noise levels in units of [-1, 1] of "6.4", in grey levels of 8 bits, or of "sigma=0.05";
+// several, separated by commas, are those of channels.
+std::vector<double> parse_noise(const std::string& text) {
   const std::string prefix = "sigma=";
   const bool in_units = text.starts_with(prefix);
-  const std::string digits = in_units ? text.substr(prefix.size()) : text;
-  double value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, status] = std::from_chars(digits.data(), end, value);
-  check(status == std::errc() && stop == end && value > 0 && std::isfinite(value),
-        "--noise ",
-        text,
-        ": a number > 0 is wanted, in grey levels of 8 bits, or sigma=V in units of [-1, 1]");
-  return in_units ? value : value * kGreyLevel;
+  std::vector<double> levels;
+  size_t begin = in_units ? prefix.size() : 0;
+  for (size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', begin);
+    const double value = parse_number(text.substr(begin, end - begin), text, "--noise");
+    levels.push_back(in_units ? value : value * kGreyLevel);
+  }
+  return levels;
+}
+
+void set_noise(const RestoreOptions& o, RestorationRequest& request) {
+  if (!o.noise.empty()) {
+    const std::vector<double> levels = parse_noise(o.noise);
+    if (levels.size() == 1)
+      request.sigma_y = levels[0];
+    else
+      request.noise.channels = levels;
+  }
+  // A variance of b grey levels a grey level is b kGreyLevel in units of [-1, 1].
+  if (!o.growth.empty())
+    request.noise.growth = parse_number(o.growth, o.growth, "--noise-growth") * kGreyLevel;
 }
 
 void print_summary(const RestorationReport& report, const std::string& folder) {
@@ -43,10 +67,11 @@ void print_summary(const RestorationReport& report, const std::string& folder) {
              report.operator_spec,
              report.sigma_y / kGreyLevel,
              report.sigma_y,
-             report.noise_at_limit    ? "estimated (the least of the network's training)"
-             : report.noise_estimated ? "estimated"
-             : report.simulated       ? "simulated"
-                                      : "as stated");
+             report.noise_at_limit         ? "estimated (the least of the network's training)"
+             : report.noise_estimated      ? "estimated"
+             : !report.noise_words.empty() ? report.noise_words
+             : report.simulated            ? "simulated"
+                                           : "as stated");
   if (report.measured_share < 1 || report.operator_spec.starts_with("inpaint"))
     fmt::print("{:.3g}% of the {} are measured\n",
                100 * report.measured_share,
@@ -71,7 +96,7 @@ void run_restore(RestoreOptions o) {
   const std::string folder =
       o.out.empty() ? std::filesystem::path(o.request.input).stem().string() + "-restored" : o.out;
   check_new_folder(folder);
-  if (!o.noise.empty()) o.request.sigma_y = parse_noise(o.noise);
+  set_noise(o, o.request);
   if (o.request.sigma_y && *o.request.sigma_y < kGreyLevel / 2 && !o.noise.starts_with("sigma="))
     std::cerr << "eps: warning: --noise " << o.noise
               << " is in grey levels of 8 bits; did you mean "
@@ -95,8 +120,17 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
   verb.add_option("--motion", o.motion, "Motion blur: LENGTH,ANGLE in pixels and degrees");
   verb.add_option(
       "--gaussian", o.gaussian, "Gaussian blur: standard deviation of the kernel in pixels");
+  verb.add_option("--disk", o.disk, "Lens blur: radius of the disk in pixels");
+  verb.add_option("--border",
+                  o.border,
+                  "Beyond the frame of a blur: valid (nothing is known; the border of a picture of "
+                  "full size is not used), reflect101 (cv2), reflect, replicate, zero or circular; "
+                  "valid if not given, circular with --simulate");
   verb.add_option(
-      "--downscale", o.downscale, "Lower resolution: K, where each pixel is the mean of K x K");
+      "--downscale",
+      o.downscale,
+      "Lower resolution: K, where each pixel is the mean of K x K, or K,FILTER as Pillow "
+      "reduces: 4,bicubic");
   auto* any = verb.add_option(
       "--operator", o.spec, "Any other operator, or a task; see eps list operators");
   verb.add_flag("--centred", o.centred, "The zero frequency of k-space is in the middle, not first")
@@ -163,7 +197,19 @@ void add_restore(CLI::App& app) {
       "--noise",
       o->noise,
       "Standard deviation of the noise: 6.4 in grey levels of 8 bits, sigma=0.05 in units of "
-      "[-1, 1]; estimated if not given");
+      "[-1, 1], 5,6,9 by channel; estimated if not given");
+  verb->add_option("--noise-map",
+                   o->request.noise.map,
+                   "Deviation of each pixel: a picture in grey levels, or an array in units of "
+                   "[-1, 1], H x W or C x H x W");
+  verb->add_option(
+      "--noise-spectrum",
+      o->request.noise.spectrum,
+      "Coloured noise: an array of its power by frequency, as fft2 or rfft2 orders it");
+  verb->add_option("--noise-growth",
+                   o->growth,
+                   "Noise that grows with the signal: by so many grey levels the variance grows "
+                   "with each grey level; --noise is that of black");
   verb->add_flag("--simulate",
                  o->request.simulate,
                  "IMAGE is clean: degrade it first, with --noise sigma=0.05 if not given");

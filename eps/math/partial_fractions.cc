@@ -17,11 +17,11 @@ Tensor partial_fractions(const std::function<Tensor(const Tensor& eigenvalue)>& 
                          double largest,
                          const at::TensorOptions& options) {
   constexpr int64_t kPoints = 160;
-  const Tensor line = at::logspace(std::log10(shifts.front() / 10), std::log10(largest), kPoints,
-                                   10.0, at::kDouble);
+  const Tensor line = at::logspace(
+      std::log10(shifts.front() / 10), std::log10(largest), kPoints, 10.0, at::kDouble);
   const Tensor e = at::cat({at::zeros({1}, at::kDouble), line});
-  const Tensor wanted = f(e.reshape({1, 1, 1, -1}).to(options.dtype(at::kDouble)))
-                            .to(at::kCPU, at::kDouble);
+  const Tensor wanted =
+      f(e.reshape({1, 1, 1, -1}).to(options.dtype(at::kDouble))).to(at::kCPU, at::kDouble);
   const Tensor values = wanted.expand({wanted.size(0), 1, 1, kPoints + 1}).flatten(1);
   const Tensor s = at::tensor(shifts, at::kDouble);
   const Tensor terms = s / (e.unsqueeze(1) + s);

@@ -48,10 +48,13 @@ Field border_field() {
                        "beyond the frame: valid, y is smaller by the kernel's reach; or a rule");
 }
 
-Border border_of(const Spec& spec) {
+Border border_of(const Spec& spec) { return parse_border(spec.text("border")); }
+
+Border parse_border(const std::string& name) {
   const auto& names = border_names();
-  return static_cast<Border>(std::find(names.begin(), names.end(), spec.text("border")) -
-                             names.begin());
+  const auto found = std::find(names.begin(), names.end(), name);
+  check(found != names.end(), "border ", name, ": wanted ", alternatives(names));
+  return static_cast<Border>(found - names.begin());
 }
 
 std::string to_string(Border border) { return border_names()[static_cast<size_t>(border)]; }
@@ -73,7 +76,9 @@ Tensor convolution_matrix(Border border, const Tensor& line, int64_t n) {
   const int64_t length = padding.size(0) - k + 1;
   Tensor sliding = at::zeros({line.size(0), length, padding.size(0)}, line.options());
   for (int64_t j = 0; j < k; ++j)
-    sliding.diagonal(k - 1 - j, 1, 2).slice(1, 0, length).copy_(line.slice(1, j, j + 1).expand({-1, length}));
+    sliding.diagonal(k - 1 - j, 1, 2)
+        .slice(1, 0, length)
+        .copy_(line.slice(1, j, j + 1).expand({-1, length}));
   return at::matmul(sliding, padding.to(line.options()));
 }
 

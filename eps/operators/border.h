@@ -17,6 +17,7 @@ enum class Border { circular, valid, reflect, reflect101, replicate, zero };
 Field border_field();  // "border", circular unless given
 Border border_of(const Spec& spec);
 std::string to_string(Border border);
+Border parse_border(const std::string& name);
 
 // Returns the matrix, (n + before + after, n), that continues a row of n pixels beyond the frame.
 // valid: the identity, whatever is asked for.

@@ -28,8 +28,7 @@ std::optional<std::pair<Tensor, Tensor>> factors(const Tensor& kernel) {
 }  // namespace
 
 Tensor in_frame(const Tensor& y, int64_t top, int64_t left, int64_t height, int64_t width) {
-  return at::constant_pad_nd(
-      y, {left, width - left - y.size(3), top, height - top - y.size(2)});
+  return at::constant_pad_nd(y, {left, width - left - y.size(3), top, height - top - y.size(2)});
 }
 
 BorderedBlur::Axis BorderedBlur::make_axis(Border border, int64_t n, int64_t k, at::Device device) {
@@ -65,8 +64,8 @@ Tensor BorderedBlur::apply(const Tensor& x) const {
 }
 
 Tensor BorderedBlur::adjoint(const Tensor& y) const {
-  const Tensor canvas = canvas_.adjoint(
-      in_frame(y, rows_.begin, columns_.begin, canvas_.height(), canvas_.width()));
+  const Tensor canvas =
+      canvas_.adjoint(in_frame(y, rows_.begin, columns_.begin, canvas_.height(), canvas_.width()));
   if (!rows_.padding.defined()) return canvas;
   return at::matmul(at::matmul(rows_.padding.to(y.options()).transpose(0, 1), canvas),
                     columns_.padding.to(y.options()));

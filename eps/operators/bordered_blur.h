@@ -8,8 +8,8 @@
 namespace eps {
 
 // A `BorderedBlur` continues the image beyond its frame, convolves, and crops. The convolution is
-// circular on the larger canvas, and the crop takes away what wraps around. A'A has no fast basis; a
-// valid blur, whose canvas is the frame, is solved as a masked one.
+// circular on the larger canvas, and the crop takes away what wraps around. A'A has no fast basis;
+// a valid blur, whose canvas is the frame, is solved as a masked one.
 class BorderedBlur final : public LinearOperator {
  public:
   BorderedBlur(const Tensor& kernel, int64_t height, int64_t width, Border border);

@@ -42,18 +42,15 @@ Resampling resampling_of(const std::string& filter, bool antialias) {
     return {2, [slope](double x) { return cubic(x, slope); }};
   }
   const double reach = antialias ? 3 : 4;
-  return {reach, [reach](double x) {
-            return std::abs(x) < reach ? sinc(x) * sinc(x / reach) : 0.0;
-          }};
+  return {reach,
+          [reach](double x) { return std::abs(x) < reach ? sinc(x) * sinc(x / reach) : 0.0; }};
 }
 
 // Returns the matrix, (1, small, large), that takes the first of `scale` pixels.
 Tensor nearest_matrix(int64_t large, int64_t small) {
   const Tensor row = at::arange(small, at::kLong);
   const Tensor first = at::floor_divide(row * large, small);
-  return at::zeros({small, large}, at::kDouble)
-      .scatter(1, first.unsqueeze(1), 1.0)
-      .unsqueeze(0);
+  return at::zeros({small, large}, at::kDouble).scatter(1, first.unsqueeze(1), 1.0).unsqueeze(0);
 }
 
 // Returns the matrix, (1, small, large). Weights are divided by their sum. A stretched filter ends
@@ -130,12 +127,11 @@ Operator downscale(const std::string& filter,
     return reduction_matrix(filter, antialias, large, small).to(device);
   };
   const auto [height, width] = image;
-  return std::make_shared<Separable>(
-      matrix(height, measurement.first),
-      matrix(width, measurement.second),
-      [height = height, width = width](const Tensor& y) {
-        return at::upsample_nearest2d(y, {height, width});
-      });
+  return std::make_shared<Separable>(matrix(height, measurement.first),
+                                     matrix(width, measurement.second),
+                                     [height = height, width = width](const Tensor& y) {
+                                       return at::upsample_nearest2d(y, {height, width});
+                                     });
 }
 
 }  // namespace eps

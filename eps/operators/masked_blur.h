@@ -27,7 +27,7 @@ class MaskedBlur final : public LinearOperator {
   // Returns whether the dense matrices are small enough: what iterations are for otherwise.
   static bool supports(const CircularBlur& blur, const Tensor& mask);
 
-  Tensor apply(const Tensor& x) const override;    // y has the frame of x, zeros in the holes
+  Tensor apply(const Tensor& x) const override;  // y has the frame of x, zeros in the holes
   Tensor adjoint(const Tensor& y) const override;
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
 

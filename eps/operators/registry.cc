@@ -96,19 +96,19 @@ Draw remembered(Draw draw) {
     at::Device device = at::kCPU;
     Operator last;
   };
-  return [draw = std::move(draw), memory = std::make_shared<Memory>()](const Tensor& like,
-                                                                       Rng& rng) {
-    const std::lock_guard lock(memory->mutex);
-    Shape image = like.sizes().vec();
-    const bool shared = memory->last && memory->last->format().batch() == 1;
-    if (shared && !image.empty()) image[0] = memory->image[0];
-    if (!memory->last || image != memory->image || like.device() != memory->device) {
-      memory->last = draw(like, rng);
-      memory->image = like.sizes().vec();
-      memory->device = like.device();
-    }
-    return memory->last;
-  };
+  return
+      [draw = std::move(draw), memory = std::make_shared<Memory>()](const Tensor& like, Rng& rng) {
+        const std::lock_guard lock(memory->mutex);
+        Shape image = like.sizes().vec();
+        const bool shared = memory->last && memory->last->format().batch() == 1;
+        if (shared && !image.empty()) image[0] = memory->image[0];
+        if (!memory->last || image != memory->image || like.device() != memory->device) {
+          memory->last = draw(like, rng);
+          memory->image = like.sizes().vec();
+          memory->device = like.device();
+        }
+        return memory->last;
+      };
 }
 
 }  // namespace

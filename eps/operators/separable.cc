@@ -73,8 +73,6 @@ EigenvalueMap Separable::prior_power(const Tensor& spectrum, const Tensor& like)
   return [power](const Tensor&) { return power; };
 }
 
-int64_t Separable::batch() const {
-  return std::max(rows_.matrix.size(0), columns_.matrix.size(0));
-}
+int64_t Separable::batch() const { return std::max(rows_.matrix.size(0), columns_.matrix.size(0)); }
 
 }  // namespace eps

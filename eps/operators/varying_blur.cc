@@ -101,7 +101,9 @@ EPS_OPERATOR(
                              "of Gaussian kernels, at the centre .. in the corners"),
                 Field::integer("size", "11", at_least(1), "size of the Gaussian kernels, pixels"),
                 {"file", "", "kernels instead, K x kh x kw: .npy or .safetensors"},
-                {"weights_file", "", "their weights, K x H x W of the measurement: .npy, .safetensors"},
+                {"weights_file",
+                 "",
+                 "their weights, K x H x W of the measurement: .npy, .safetensors"},
                 border_field()},
      .strengths = {"std"},
      .make = make_varying,
@@ -116,13 +118,13 @@ EPS_OPERATOR(
 }  // namespace
 
 Operator varying_blur(const std::vector<Operator>& parts, const Tensor& weights) {
-  check(weights.dim() == 3 && !parts.empty() &&
-            weights.size(0) == static_cast<int64_t>(parts.size()),
-        "varying blur: as many weights as kernels are wanted, K x H x W, got ",
-        to_string(weights.sizes()),
-        " for ",
-        parts.size(),
-        " kernels");
+  check(
+      weights.dim() == 3 && !parts.empty() && weights.size(0) == static_cast<int64_t>(parts.size()),
+      "varying blur: as many weights as kernels are wanted, K x H x W, got ",
+      to_string(weights.sizes()),
+      " for ",
+      parts.size(),
+      " kernels");
   return std::make_shared<VaryingBlur>(parts, weights);
 }
 

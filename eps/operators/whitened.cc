@@ -42,8 +42,8 @@ class Weighted final : public LinearOperator, public Spectral {
 
   Tensor picture(const Tensor& y) const override {
     const Tensor w = weights(y);
-    return A_->format().picture(at::where(w > 0, y / at::where(w > 0, w, at::ones_like(w)),
-                                          at::zeros_like(y)));
+    return A_->format().picture(
+        at::where(w > 0, y / at::where(w > 0, w, at::ones_like(w)), at::zeros_like(y)));
   }
   Tensor measured(const Tensor& y) const override {
     return A_->format().measured(y * (weights(y) > 0));
@@ -124,8 +124,8 @@ Problem whiten_spectrum(const Problem& problem, const Tensor& spectrum) {
   const Tensor mean = spectral_mean(power.reciprocal(), width).reshape({});
   const Tensor sigma = mean.rsqrt();
   // The filter sigma / sqrt(power) as a kernel of the size of the frame, its origin at size/2.
-  const Tensor response = filter_spectrum(unit_impulse(height, width, power.options()),
-                                          sigma * power.rsqrt());
+  const Tensor response =
+      filter_spectrum(unit_impulse(height, width, power.options()), sigma * power.rsqrt());
   const Tensor kernel = at::roll(response, {height / 2, width / 2}, {2, 3}).squeeze(1);
   const Operator filter = circular_blur(kernel.to(y.device()), height, width);
   Problem white = problem;

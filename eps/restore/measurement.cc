@@ -8,6 +8,7 @@
 #include "eps/data/dataset.h"
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
+#include "eps/operators/border.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/restore/input_hints.h"
@@ -16,7 +17,7 @@ namespace eps {
 namespace {
 
 // Returns an operator from a file whose name may hold any character, and so cannot be part of a
-// spec.
+// spec; the image has the size of the measurement.
 OperatorChoice from_file(const std::string& name,
                          const std::string& path,
                          const std::function<Operator(const Tensor& like)>& make) {
@@ -33,18 +34,26 @@ OperatorChoice from_spec(const std::string& name) {
           .spec = spec,
           .draw = parse_operator(spec),
           .is_random = is_random(spec),
+          .is_valid_blur = !is_composed(spec) && spec.find("border=valid") != std::string::npos,
           .measurement_dims = measurement_dims_of(spec),
           .image_shape = [spec](const Shape& y) { return image_shape_of(spec, y); }};
 }
 
+// Returns the two parts of "A,B", or of "A" and nothing.
+std::pair<std::string, std::string> at_comma(const std::string& text) {
+  const size_t comma = text.find(',');
+  if (comma == std::string::npos) return {text, ""};
+  return {text.substr(0, comma), text.substr(comma + 1)};
+}
+
 // Returns the spec of a motion blur "LENGTH,ANGLE".
 std::string motion_spec(const std::string& text) {
-  const size_t comma = text.find(',');
-  check(comma != std::string::npos && text.find(',', comma + 1) == std::string::npos,
+  const auto [length, angle] = at_comma(text);
+  check(!angle.empty() && angle.find(',') == std::string::npos,
         "motion ",
         text,
         ": LENGTH,ANGLE is wanted, in pixels and degrees");
-  return "blur_motion:length=" + text.substr(0, comma) + ",angle=" + text.substr(comma + 1);
+  return "blur_motion:length=" + length + ",angle=" + angle;
 }
 
 // Returns the spec of a Gaussian blur whose kernel reaches 4 standard deviations, or as far as the
@@ -53,6 +62,33 @@ std::string gaussian_spec(const std::string& text, int64_t side) {
   const Range std = Spec::parse("gaussian:STD=" + text).range("STD", 1e-3, 1e3);
   const auto reach = std::min(static_cast<int64_t>(std::ceil(4 * std.high)), (side - 1) / 2);
   return "blur_gaussian:std=" + text + ",size=" + std::to_string(2 * reach + 1);
+}
+
+// Returns the spec of a reduction "K" or "K,FILTER".
+std::string downscale_spec(const std::string& text) {
+  const auto [factor, filter] = at_comma(text);
+  return filter.empty() ? "super_resolution:factor=" + factor
+                        : "downscale:factor=" + factor + ",filter=" + filter;
+}
+
+// Returns the blur with the kernel of a file.
+OperatorChoice kernel_choice(const OperatorOptions& o, Border border) {
+  const auto kernel = [path = o.kernel, flip = o.flip_kernel](const Tensor& like) {
+    const Tensor read = read_kernel_file(path, like);
+    return flip ? read.flip({1, 2}) : read;
+  };
+  OperatorChoice chosen = from_file("blur_kernel", o.kernel, [=](const Tensor& like) {
+    return blur(kernel(like), like.size(2), like.size(3), border);
+  });
+  chosen.spec += ",border=" + to_string(border);
+  if (o.flip_kernel) chosen.spec += ", flipped";
+  chosen.is_valid_blur = border == Border::valid;
+  if (chosen.is_valid_blur)
+    chosen.image_shape = [kernel](const Shape& y) {
+      const Tensor one = kernel(at::empty({1, 1, 1, 1}, at::kDouble));
+      return Shape{y[0], y[1], y[2] + one.size(1) - 1, y[3] + one.size(2) - 1};
+    };
+  return chosen;
 }
 
 // Reads values (1, ...) in float64, of `dims` dimensions.
@@ -177,24 +213,57 @@ std::vector<std::string> hints_of(const std::string& path,
   return hints;
 }
 
+// Returns the shape of the image that was measured. Where the operator makes the measurement's
+// shape of an image of the network's size, it is that: a flat measurement and a factor such as 1.5
+// do not determine it. A valid blur's picture of the network's size is cut.
+Shape image_of(const Shape& y, const OperatorChoice& chosen, const NetworkShape& network) {
+  const int64_t side = network.resolution;
+  if (chosen.measurement_dims == 2) return {1, network.channels, side, side};
+  const Shape image = chosen.image_shape(y);
+  const auto near = [&](int64_t n) { return std::abs(n - side) == 1; };
+  const bool rounded =
+      near(image[2]) && near(image[3]) && !is_composed(chosen.spec) && chosen.name == "downscale";
+  const bool valid = chosen.is_valid_blur && y[2] == side && y[3] == side;
+  return rounded || valid ? Shape{1, image[1], side, side} : image;
+}
+
+// Returns whether a measurement has the frame of the image, where the operator's has less.
+bool is_cut(const Shape& y, const Shape& image, const Tensor& wanted) {
+  return y.size() == 4 && wanted.dim() == 4 && y == image && wanted.sizes() != at::IntArrayRef(y);
+}
+
+// Returns the part of y where the picture of a measurement is not 0: a rectangle.
+Tensor without_border(const Tensor& y, const Tensor& picture) {
+  const Tensor inside = picture[0].sum(0) != 0;
+  const auto along = [&](int64_t dim) { return inside.any(dim).nonzero().flatten().cpu(); };
+  const Tensor rows = along(1), columns = along(0);
+  return y.index_select(2, rows).index_select(3, columns);
+}
+
 }  // namespace
 
-OperatorChoice choose_operator(const OperatorOptions& o, int64_t side) {
+OperatorChoice choose_operator(const OperatorOptions& o, int64_t side, bool simulate) {
   std::vector<std::string> given;
   for (const auto& [option, value] : std::map<std::string, std::string>{{"mask", o.mask},
                                                                         {"kernel", o.kernel},
                                                                         {"motion", o.motion},
                                                                         {"gaussian", o.gaussian},
+                                                                        {"disk", o.disk},
                                                                         {"downscale", o.downscale},
                                                                         {"operator", o.spec}})
     if (!value.empty()) given.push_back(option);
   check(given.size() == 1,
-        "which operator made the measurement? One of mask, kernel, motion, gaussian, downscale and "
-        "operator is wanted, got ",
+        "which operator made the measurement? One of mask, kernel, motion, gaussian, disk, "
+        "downscale and operator is wanted, got ",
         given.empty() ? "none; a picture that is only noisy has the operator identity"
                       : fmt::format("{}", fmt::join(given, " and ")));
   check(!o.centred || !o.spec.empty(), "centred: is for k-space, which only operator names");
   check(!o.flip_kernel || !o.kernel.empty(), "flip_kernel: there is no kernel to flip");
+  const bool blurred =
+      !(o.kernel.empty() && o.motion.empty() && o.gaussian.empty() && o.disk.empty());
+  check(o.border.empty() || blurred, "border: is for kernel, motion, gaussian and disk");
+  const std::string border = !o.border.empty() ? o.border : simulate ? "circular" : "valid";
+  const std::string with_border = ",border=" + border;
   if (!o.mask.empty()) {
     OperatorChoice chosen = from_file("inpaint_mask", o.mask, [path = o.mask](const Tensor& like) {
       return inpainting(read_mask_file(path, like).unsqueeze(1));
@@ -202,18 +271,11 @@ OperatorChoice choose_operator(const OperatorOptions& o, int64_t side) {
     chosen.mask = o.mask;
     return chosen;
   }
-  if (!o.kernel.empty()) {
-    OperatorChoice chosen = from_file(
-        "blur_kernel", o.kernel, [path = o.kernel, flip = o.flip_kernel](const Tensor& like) {
-          const Tensor kernel = read_kernel_file(path, like);
-          return circular_blur(flip ? kernel.flip({1, 2}) : kernel, like.size(2), like.size(3));
-        });
-    if (o.flip_kernel) chosen.spec += ", flipped";
-    return chosen;
-  }
-  if (!o.motion.empty()) return from_spec(motion_spec(o.motion));
-  if (!o.gaussian.empty()) return from_spec(gaussian_spec(o.gaussian, side));
-  if (!o.downscale.empty()) return from_spec("super_resolution:factor=" + o.downscale);
+  if (!o.kernel.empty()) return kernel_choice(o, parse_border(border));
+  if (!o.motion.empty()) return from_spec(motion_spec(o.motion) + with_border);
+  if (!o.gaussian.empty()) return from_spec(gaussian_spec(o.gaussian, side) + with_border);
+  if (!o.disk.empty()) return from_spec("blur_disk:radius=" + o.disk + with_border);
+  if (!o.downscale.empty()) return from_spec(downscale_spec(o.downscale));
   OperatorChoice chosen = from_spec(o.spec);
   chosen.centred = o.centred;
   return chosen;
@@ -230,13 +292,10 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network) {
-  const Tensor y = in_fft_order(read_values(path, chosen.measurement_dims), chosen, path);
-  const Shape shape = y.sizes().vec();
-  // A flat measurement does not determine the shape of its image.
-  const Shape image = chosen.measurement_dims == 2
-                          ? Shape{1, network.channels, network.resolution, network.resolution}
-                          : chosen.image_shape(shape);
-  check_shape(path, image, shape, network);
+  Tensor y = in_fft_order(read_values(path, chosen.measurement_dims), chosen, path);
+  const Shape found = y.sizes().vec();
+  const Shape image = image_of(found, chosen, network);
+  check_shape(path, image, found, network);
   check_channels(path, image, chosen, network);
   const Tensor like = at::zeros(image, at::TensorOptions(network.device).dtype(at::kDouble));
   Rng rng(0);
@@ -245,30 +304,42 @@ Measurement read_measurement(const std::string& path,
         chosen.spec,
         ": is drawn at random; give the values of the operator that made the measurement, or the "
         "file of its mask or kernel; only a simulated measurement may have a random one");
-  const Shape wanted = A->apply(like).sizes().vec();
-  check(shape == wanted,
+  const Tensor wanted = A->apply(like);
+  std::vector<std::string> warnings;
+  if (is_cut(found, image, wanted)) {
+    y = without_border(y, A->format().picture(at::ones_like(wanted)));
+    warnings.push_back(fmt::format(
+        "{}: {} x {} of its pixels are used; the blur mixes the others with what lies beyond the "
+        "frame (a program that made something up there has another border)",
+        path,
+        wanted.size(3),
+        wanted.size(2)));
+  }
+  check(y.sizes() == wanted.sizes(),
         path,
         ": a measurement of ",
-        to_string(shape),
+        to_string(found),
         "; ",
         chosen.spec,
         " of an image of ",
         to_string(image),
         " gives ",
-        to_string(wanted));
+        to_string(wanted.sizes()));
   // Holes may hold anything, also NaN.
   Tensor known = chosen.from_file ? y : whitened(chosen.spec, y);
   known = known.to(network.device);
   const Tensor measured = A->format().measured(at::ones_like(known));
   known = known.masked_fill(measured == 0, 0);
   require_finite(known, path);
-  return {.problem = {.A = A, .y = known},
-          .warnings = hints_of(path, y, measured.to(at::kCPU), chosen.mask)};
+  const auto hints = hints_of(path, y, measured.to(at::kCPU), chosen.mask);
+  warnings.insert(warnings.end(), hints.begin(), hints.end());
+  return {.problem = {.A = A, .y = known}, .warnings = warnings};
 }
 
 Measurement simulate_measurement(const std::string& path,
                                  const OperatorChoice& chosen,
                                  double sigma_y,
+                                 const NoiseModel& noise,
                                  uint64_t seed,
                                  const NetworkShape& network) {
   Measurement result;
@@ -283,6 +354,11 @@ Measurement simulate_measurement(const std::string& path,
   Rng for_noise(derive_seed(seed, Stream::measurement_noise));
   const Operator A = chosen.draw(x0, for_operator);
   result.problem = observe(A, x0, scalar(sigma_y), for_noise);
+  if (!noise.is_white()) {
+    const Tensor clean = A->apply(x0);
+    const Tensor drawn = draw_noise(noise, clean, sigma_y, for_noise);
+    result.problem.y = clean + A->format().measured(drawn);
+  }
   return result;
 }
 

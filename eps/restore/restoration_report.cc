@@ -69,6 +69,7 @@ std::string to_json(const RestorationReport& report) {
                {"evaluations_per_sample", report.evaluations_per_sample},
                {"seconds", report.seconds}};
   if (report.finest_detail) json["noise"]["finest_detail"] = *report.finest_detail;
+  if (!report.noise_words.empty()) json["noise"]["model"] = report.noise_words;
   if (report.deviation_of_white) json["deviation_of_white"] = *report.deviation_of_white;
   if (report.psnr_of_samples) json["psnr_of_samples"] = *report.psnr_of_samples;
   if (report.psnr_of_mean) json["psnr_of_mean"] = *report.psnr_of_mean;

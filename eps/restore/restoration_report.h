@@ -18,7 +18,8 @@ struct RestorationReport {
   std::string operator_spec = {};
   double sigma_y = 0;  // in units of [-1, 1]
   bool noise_estimated = false;
-  bool noise_at_limit = false;  // the estimate is the least that the network was trained for
+  std::string noise_words = {};  // NoiseModel::words(); sigma_y is then that of the whitened noise
+  bool noise_at_limit = false;   // the estimate is the least that the network was trained for
   // The robust_noise_level() of the measurement, where the noise was estimated.
   std::optional<double> finest_detail = {};
   std::string network = {}, method = {};

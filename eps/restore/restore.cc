@@ -33,6 +33,12 @@ void validate(const RestorationRequest& request) {
   if (!request.method.empty()) choose_method(request.method, "", request.steps);
   const double sigma_y = request.sigma_y.value_or(kSimulatedNoise);
   check(sigma_y > 0 && std::isfinite(sigma_y), "restore: sigma_y must be > 0, got ", sigma_y);
+  const NoiseModel& noise = request.noise;
+  const int models = !noise.channels.empty() + !noise.map.empty() + !noise.spectrum.empty() +
+                     noise.growth.has_value();
+  check(models <= 1, "restore: one model of the noise is wanted, got ", models);
+  check(!noise.growth || request.sigma_y || request.simulate,
+        "restore: noise that grows with the signal needs the deviation without light, too");
 }
 
 Measurement measurement_of(const RestorationRequest& request,
@@ -42,6 +48,7 @@ Measurement measurement_of(const RestorationRequest& request,
   return simulate_measurement(request.input,
                               chosen,
                               request.sigma_y.value_or(kSimulatedNoise),
+                              request.noise,
                               request.options.seed,
                               shape);
 }
@@ -79,10 +86,6 @@ double noise_of(const RestorationRequest& request,
   RestorationReport& report = result.report;
   const double factor = noise_factor(problem, network.network.config().img_channels);
   if (report.noise_estimated) {
-    check(is_for_posterior(network.input),
-          request.method,
-          ": the noise of the measurement must be stated; only a network trained for the "
-          "posterior estimates it");
     const Tensor measured = problem.A->format().measured(at::ones_like(problem.y));
     report.finest_detail = robust_noise_level(problem.y, measured);
     start_stage(request, "evaluations for the noise", kNoiseEvaluations);
@@ -94,7 +97,8 @@ double noise_of(const RestorationRequest& request,
       report.findings.push_back(words);
     return fitted;
   }
-  const double sigma_y = request.sigma_y.value_or(kSimulatedNoise);
+  const double sigma_y = request.noise.is_white() ? request.sigma_y.value_or(kSimulatedNoise)
+                                                  : problem.sigma_y.item<double>();
   const double seen = sigma_y * factor;
   warn(request, noise_warnings(request.network, network.provenance, seen), result);
   return sigma_y;
@@ -148,7 +152,8 @@ RestorationResult restore_measurement(const RestorationRequest& request,
   validate(request);
   check_restores(network, request.network, request.method);
   const NetworkShape shape = shape_of(network, request.network);
-  const OperatorChoice chosen = choose_operator(request.operator_options, shape.resolution);
+  const OperatorChoice chosen =
+      choose_operator(request.operator_options, shape.resolution, request.simulate);
   return restore_measurement(measurement_of(request, chosen, shape), chosen, request, network);
 }
 
@@ -165,9 +170,14 @@ RestorationResult restore_measurement(const Measurement& measurement,
   report = {.input = request.input,
             .simulated = request.simulate,
             .operator_spec = chosen.spec,
-            .noise_estimated = !request.sigma_y && !request.simulate,
+            .noise_estimated = !request.sigma_y && request.noise.is_white() && !request.simulate,
+            .noise_words = request.noise.words(),
             .network = request.network,
             .seed = request.options.seed};
+  check(!report.noise_estimated || is_for_posterior(network.input),
+        request.method,
+        ": the noise of the measurement must be stated; only a network trained for the posterior "
+        "estimates it");
   warn(request, measurement.warnings, result);
   warn(request, kernel_warnings(*problem.A, chosen.spec), result);
   warn(request,
@@ -182,6 +192,10 @@ RestorationResult restore_measurement(const Measurement& measurement,
         {request.method + " approximates the posterior: chi2 and the intervals have its own error"},
         result);
   const NetworkDenoiser denoiser(network);
+  if (!request.noise.is_white()) {
+    problem.sigma_y = scalar(request.sigma_y.value_or(kSimulatedNoise));
+    problem = whitened(request.noise, problem);
+  }
   report.sigma_y = noise_of(request, network, denoiser, result);
   problem.sigma_y = scalar(report.sigma_y);
   report.method = request.method.empty() ? method_served_by(network.input) : request.method;

@@ -20,8 +20,10 @@ inline constexpr double kSimulatedNoise = 0.05;  // sigma_y, where none is given
 struct RestorationRequest {
   std::string input = {};  // file of the measurement, or of a clean image to be measured first
   OperatorOptions operator_options = {};
-  bool simulate = false;                // `input` is a clean image
-  std::optional<double> sigma_y = {};   // of the measurement; none: estimated, or kSimulatedNoise
+  bool simulate = false;               // `input` is a clean image
+  std::optional<double> sigma_y = {};  // of the measurement; none: estimated, or kSimulatedNoise
+  NoiseModel noise = {};  // where one number does not describe it: sigma_y does not count then, but
+                          // for noise that grows with the signal
   std::string network = "the network";  // its name, for the report and for messages
   // "pigdm" or "dps:scale=5", with the values of the operator's kind where none are given; empty:
   // the method that the network was trained for.

@@ -49,7 +49,7 @@ TEST_F(RestoreRefusals, WarnsOfValuesInPixelsWhereItKnowsPercentages) {
 TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
   const std::string mask = " --mask " + mask_, noise = " --noise 6";
   says(run(picture_),
-       "One of mask, kernel, motion, gaussian, downscale and operator is wanted, got none");
+       "One of mask, kernel, motion, gaussian, disk, downscale and operator is wanted, got none");
   says(run(picture_), "a picture that is only noisy has the operator identity");
   says(run(picture_ + mask + " --gaussian 1"), "got gaussian and mask");
   says(run(picture_ + mask, prior_),
@@ -148,7 +148,8 @@ TEST_F(RestoreRefusals, FlipsKernelsOnDemand) {
   const Outcome outcome = run(picture_ + " --noise 6 --flip-kernel --kernel " + kernel);
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_TRUE(at::equal(array("kernel"), at::tensor({0.1, 0.3, 0.6}, at::kFloat).view({1, 3})));
-  EXPECT_NE(words()["operator"].get<std::string>().find("kernel.npy, flipped"), std::string::npos);
+  EXPECT_NE(words()["operator"].get<std::string>().find("kernel.npy,border=valid, flipped"),
+            std::string::npos);
   EXPECT_NE(run(picture_ + " --noise 6 --flip-kernel --gaussian 1").output.find("--kernel"),
             std::string::npos);
 }

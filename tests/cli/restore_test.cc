@@ -91,7 +91,7 @@ TEST_F(Restore, OfOneSampleHasNoDeviation) {
 }
 
 TEST_F(Restore, OfAGreyMeasurementIsGrey) {
-  const Outcome outcome = run(grey_ + " --gaussian 0.5 --noise 6");
+  const Outcome outcome = run(grey_ + " --gaussian 0.5 --border replicate --noise 6");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_EQ(array("samples").sizes(), at::IntArrayRef({2, 1, 8, 8}));
   EXPECT_EQ(words()["measurements"], 64);

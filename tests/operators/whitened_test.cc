@@ -57,7 +57,8 @@ TEST(Whitened, DeviationsOfPixelsAndChannels) {
       const Tensor rest = white.A->adjoint(r - white.A->apply(u)) - 0.01 * u;
       EXPECT_LT(rest.abs().max().item<double>(), 1e-9);
       const Tensor x = rng.normal(kImage);
-      const Tensor half = white.A->functions().filter(x, [](const Tensor& e) { return 1 / (e + 1); });
+      const Tensor half =
+          white.A->functions().filter(x, [](const Tensor& e) { return 1 / (e + 1); });
       const Tensor back = half + white.A->adjoint(white.A->apply(half));
       EXPECT_LT((back - x).norm().item<double>(), 1e-3 * x.norm().item<double>());
       EXPECT_LT((white.A->format().picture(white.y) - problem.A->format().picture(problem.y))
@@ -103,9 +104,13 @@ TEST(Whitened, NoiseGrowsWithTheSignal) {
 
 TEST(Whitened, WrongMapsAreNamed) {
   const Problem problem = problem_of("identity");
-  EXPECT_EQ(error_of([&] { whiten(problem, at::ones({1, 1, 4, 8})); }),
+  EXPECT_EQ(error_of([&] {
+              whiten(problem, at::ones({1, 1, 4, 8}));
+            }),
             "noise map: a map of 1 x 1 x 4 x 8 does not fit a measurement of 1 x 3 x 8 x 8");
-  EXPECT_EQ(error_of([&] { whiten(problem, at::zeros({1, 1, 8, 8})); }),
+  EXPECT_EQ(error_of([&] {
+              whiten(problem, at::zeros({1, 1, 8, 8}));
+            }),
             "noise map: deviations must be > 0");
 }
 

@@ -7,6 +7,7 @@
 
 #include "eps/io/images/image.h"
 #include "eps/io/npy.h"
+#include "eps/operators/border.h"
 #include "eps/restore/restore.h"
 #include "tests/files.h"
 
@@ -14,13 +15,12 @@ namespace eps {
 namespace {
 
 constexpr int64_t kPixels = 64;
-enum class Border { wrap, reflect, replicate, zero };
 
 // Returns the place in [0, 64) of a pixel that may lie outside, or -1 for none.
 int64_t inside(int64_t i, Border border) {
   if (i >= 0 && i < kPixels) return i;
-  if (border == Border::wrap) return (i + kPixels) % kPixels;
-  if (border == Border::reflect) return i < 0 ? -i : 2 * kPixels - 2 - i;
+  if (border == Border::circular) return (i + kPixels) % kPixels;
+  if (border == Border::reflect101) return i < 0 ? -i : 2 * kPixels - 2 - i;
   return border == Border::replicate ? std::clamp<int64_t>(i, 0, kPixels - 1) : -1;
 }
 
@@ -101,8 +101,11 @@ class ForeignMeasurement : public testing::Test {
     return model;
   }
   RestorationReport restored(const std::function<Tensor(const Tensor& face)>& make,
-                             const OperatorOptions& operator_options,
-                             bool stated = true) const {
+                             OperatorOptions operator_options,
+                             bool stated = true,
+                             const std::string& border = "circular") const {
+    if (!operator_options.kernel.empty() || !operator_options.gaussian.empty())
+      operator_options.border = border;
     const Tensor face =
         from_uint8(read_image(EPS_SOURCE_DIR "/models/faces64-images/06.png")).to(at::kDouble);
     const Tensor y = make(face);
@@ -136,11 +139,11 @@ class ForeignMeasurement : public testing::Test {
 
 TEST_F(ForeignMeasurement, ThatIsAsDeclaredHasNoFinding) {
   const auto same = [](const Tensor& x) { return x; };
-  fits(restored([](const Tensor& x) { return convolve(x, streak(), Border::wrap); },
+  fits(restored([](const Tensor& x) { return convolve(x, streak(), Border::circular); },
                 {.kernel = file_of(streak())}));
-  fits(restored([](const Tensor& x) { return convolve(x, bend(), Border::wrap); },
+  fits(restored([](const Tensor& x) { return convolve(x, bend(), Border::circular); },
                 {.kernel = file_of(bend())}));
-  fits(restored([](const Tensor& x) { return convolve(x, bell(1.5), Border::wrap); },
+  fits(restored([](const Tensor& x) { return convolve(x, bell(1.5), Border::circular); },
                 {.gaussian = "1.5"}));
   fits(restored(means_of_blocks, {.downscale = "4"}));
   const std::string mask = folder_.file("mask.png");
@@ -157,10 +160,23 @@ TEST_F(ForeignMeasurement, WithAnotherBorderIsNamed) {
         "did not wrap around");
 }
 
+// What lies beyond the frame is unknown unless it is said: the border of the picture is then left
+// out, whatever a program made up there.
+TEST_F(ForeignMeasurement, WithAnyBorderFitsWhereNoneIsClaimed) {
+  fits(restored([](const Tensor& x) { return convolve(x, bend(), Border::zero); },
+                {.kernel = file_of(bend())},
+                true,
+                ""));
+  fits(restored([](const Tensor& x) { return convolve(x, bell(1.5), Border::replicate); },
+                {.gaussian = "1.5"},
+                true,
+                "replicate"));
+}
+
 // The default of cv2.filter2D, with the noise estimated: chi2 is 1 by choice.
 TEST_F(ForeignMeasurement, WithAReflectedBorderIsNamedWhereTheNoiseIsEstimated) {
   const RestorationReport report =
-      restored([](const Tensor& x) { return convolve(x, streak(), Border::reflect); },
+      restored([](const Tensor& x) { return convolve(x, streak(), Border::reflect101); },
                {.kernel = file_of(streak())},
                false);
   finds(report, "did not wrap around");
@@ -171,13 +187,13 @@ TEST_F(ForeignMeasurement, WithAReflectedBorderIsNamedWhereTheNoiseIsEstimated) 
 }
 
 TEST_F(ForeignMeasurement, WithACorrelatedKernelIsNamed) {
-  const auto make = [](const Tensor& x) { return correlate(x, bend(), Border::wrap); };
+  const auto make = [](const Tensor& x) { return correlate(x, bend(), Border::circular); };
   finds(restored(make, {.kernel = file_of(bend())}), "its kernel is flipped");
   fits(restored(make, {.kernel = file_of(bend().flip({0, 1}))}));
 }
 
 TEST_F(ForeignMeasurement, WithANarrowerKernelIsNamed) {
-  const auto make = [](const Tensor& x) { return convolve(x, bell(1.5), Border::wrap); };
+  const auto make = [](const Tensor& x) { return convolve(x, bell(1.5), Border::circular); };
   finds(restored(make, {.gaussian = "2.5"}), "too wide");
 }
 
@@ -185,7 +201,7 @@ TEST_F(ForeignMeasurement, WithANarrowerKernelIsNamed) {
 // another face.
 TEST_F(ForeignMeasurement, InLinearLightIsNotCaught) {
   const auto make = [](const Tensor& x) {
-    return to_srgb(convolve(2 * to_linear(x) - 1, bell(1.5), Border::wrap).add(1).div(2));
+    return to_srgb(convolve(2 * to_linear(x) - 1, bell(1.5), Border::circular).add(1).div(2));
   };
   fits(restored(make, {.gaussian = "1.5"}));
 }

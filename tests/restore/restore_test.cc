@@ -116,7 +116,7 @@ TEST_F(RestoreMeasurement, DrawsTheOperatorOnce) {
   const NetworkShape shape{.name = "small", .resolution = 8, .channels = 3};
   read_measurement(picture_, chosen, shape);
   EXPECT_EQ(draws, 1);
-  simulate_measurement(picture_, chosen, 0.1, 0, shape);
+  simulate_measurement(picture_, chosen, 0.1, {}, 0, shape);
   EXPECT_EQ(draws, 2);
 }
 
@@ -126,17 +126,18 @@ TEST_F(RestoreMeasurement, ListsItsWarningsAndTellsThemAtOnce) {
   std::vector<std::string> told;
   const RestorationRequest request{
       .input = picture_,
-      .operator_options = {.kernel = kernel},
+      .operator_options = {.kernel = kernel, .border = "circular"},
       .sigma_y = 0.5,
       .network = "small",
       .steps = 1,
       .options = {.samples = 1},
       .on_warning = [&](const std::string& warning) { told.push_back(warning); }};
   const RestorationResult result = restore_measurement(request, network());
-  EXPECT_EQ(result.warnings,
-            (std::vector<std::string>{
-                "the kernel of blur_kernel:file=" + kernel + " has the sum 18, not 1",
-                "small was trained for measurement noise of 0.01..0.2, not 0.5"}));
+  EXPECT_EQ(
+      result.warnings,
+      (std::vector<std::string>{
+          "the kernel of blur_kernel:file=" + kernel + ",border=circular has the sum 18, not 1",
+          "small was trained for measurement noise of 0.01..0.2, not 0.5"}));
   EXPECT_EQ(told, result.warnings);
 }
 
@@ -219,7 +220,7 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
                           model);
     });
   };
-  EXPECT_NE(error({}).find("One of mask, kernel, motion, gaussian, downscale and operator is "
+  EXPECT_NE(error({}).find("One of mask, kernel, motion, gaussian, disk, downscale and operator is "
                            "wanted, got none"),
             std::string::npos);
   EXPECT_NE(error({.mask = mask_, .gaussian = "1"}).find("got gaussian and mask"),
