@@ -83,6 +83,7 @@ Tensor Lanczos::operator()(const Function& f) {
     done = at::logical_or(done, change <= options_.tolerance);
     if (done.all().item<bool>()) break;
     const double worst = at::where(done, at::zeros_like(change), change).max().item<double>();
+    if (m >= options_.max_steps && worst <= options_.acceptable) break;
     check(m < options_.max_steps && std::isfinite(worst),
           "Lanczos: the last steps of ",
           m,

@@ -9,6 +9,7 @@ namespace eps {
 struct LanczosOptions {
   double tolerance = 1e-6;  // of |f(M) b|, for the error that the last steps suggest
   int64_t max_steps = 300;
+  double acceptable = 0;  // a larger error than the tolerance that is accepted after max_steps
 };
 
 // A `Lanczos` holds the Krylov space of a symmetric positive semidefinite matrix M and a vector b,

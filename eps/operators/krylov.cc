@@ -8,7 +8,9 @@ Tensor Krylov::filter(const Tensor& x, const EigenvalueMap& f) const {
   if (!x_.is_same(x)) {
     x_ = x;
     space_ = std::make_shared<Lanczos>(
-        [this](const Tensor& u) { return normal(u); }, x, LanczosOptions{.tolerance = kTolerance});
+        [this](const Tensor& u) { return normal(u); },
+        x,
+        LanczosOptions{.tolerance = kTolerance, .acceptable = kAcceptable});
   }
   return (*space_)(f).to(x.options());
 }

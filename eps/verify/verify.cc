@@ -47,6 +47,9 @@ std::vector<std::pair<std::string, Draw>> subjects() {
     return sparse_matrix(matrix, like.sizes().vec(), {40});
   });
   for (const std::string spec : {"blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5",
+                                 "blur_motion:length=3,angle=30,border=valid",
+                                 "blur_motion:length=3,angle=30,border=replicate",
+                                 "downscale:factor=1.6,filter=lanczos",
                                  "super_resolution:factor=4 + inpaint_random:missing=0.8"})
     all.emplace_back(spec, parse_operator(spec));
   return all;
