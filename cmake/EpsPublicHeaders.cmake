@@ -14,12 +14,14 @@ set(EPS_PUBLIC_HEADERS
     eps/math/sparse_matrix.h
     eps/math/statistics.h
     eps/runtime/device.h
+    eps/operators/border.h
     eps/operators/factories.h
     eps/operators/isometry.h
     eps/operators/operator.h
     eps/operators/parameter_file.h
     eps/operators/registry.h
     eps/operators/task.h
+    eps/operators/whitened.h
     eps/diffusion/bridge.h
     eps/diffusion/denoiser.h
     eps/diffusion/network_input.h
@@ -53,6 +55,7 @@ set(EPS_PUBLIC_HEADERS
     eps/metrics/ssim.h
     eps/restore/measurement.h
     eps/restore/noise_level.h
+    eps/restore/noise_model.h
     eps/restore/operator_findings.h
     eps/restore/residual_tests.h
     eps/restore/restoration_report.h
