@@ -1,6 +1,10 @@
 // The posterior pivot and its covariance.
 #include "eps/diffusion/pivot.h"
 
+#include <cmath>
+
+#include "eps/math/conjugate_gradients.h"
+
 namespace eps {
 
 // The division costs a pass over memory, so a CPU scalar alpha = 1, which is free to read, skips
@@ -10,9 +14,40 @@ Tensor rescaled(const Tensor& x_t, const Coefficients& c) {
   return known && c.alpha.item<double>() == 1 ? x_t : x_t / c.alpha;
 }
 
+namespace {
+
+Tensor lambda_of(const Problem& problem, const Coefficients& c) {
+  return (problem.sigma_y * c.alpha / c.beta).square();
+}
+
+}  // namespace
+
 Tensor pivot(const Problem& problem, const Tensor& x_t, const Coefficients& c) {
-  return problem.A->proximal(
-      rescaled(x_t, c), problem.y, (problem.sigma_y * c.alpha / c.beta).square());
+  return problem.A->proximal(rescaled(x_t, c), problem.y, lambda_of(problem, c));
+}
+
+Tensor PivotPath::next(const Problem& problem, const Tensor& x_t, const Coefficients& c) {
+  const LinearOperator& A = *problem.A;
+  if (A.closed_form() || !(problem.sigma_y > 0).all().item<bool>()) return pivot(problem, x_t, c);
+  const Tensor z = rescaled(x_t, c).to(at::kDouble);
+  const Tensor lambda = per_sample(lambda_of(problem, c), z).to(z.options());
+  const Tensor b = A.adjoint(problem.y.to(at::kDouble)) + lambda * z;
+  // M = A'A + lambda is sigma_y^2 Sigma_star^{-1}.
+  const double pixels = static_cast<double>(z[0].numel());
+  const Tensor unit = per_sample(problem.sigma_y.square(), z).to(z.options()) * pixels;
+  const bool same = last_.defined() && last_.sizes() == z.sizes() && last_.device() == z.device();
+  const Solution found =
+      solve_conjugate_gradients([&](const Tensor& u) { return A.adjoint(A.apply(u)) + lambda * u; },
+                                b,
+                                {.tolerance = 1e-12,
+                                 .max_iterations = 30000,
+                                 .start = same ? last_ : z,
+                                 .energy = unit * (kError * kError),
+                                 .smallest = lambda});
+  last_ = found.u;
+  iterations_ += found.iterations;
+  error_ = std::max(error_, std::sqrt((found.energy / unit).max().item<double>()));
+  return found.u.to(x_t.scalar_type());
 }
 
 Tensor pivot_variance(const Tensor& e, const Tensor& sigma_squared, const Tensor& sigma_y_squared) {

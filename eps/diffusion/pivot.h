@@ -18,6 +18,30 @@ Tensor rescaled(const Tensor& x_t, const Coefficients& c);
 // Returns mu_star(x_t, y, t).
 Tensor pivot(const Problem& problem, const Tensor& x_t, const Coefficients& c);
 
+// A `PivotPath` computes the pivots along a trajectory. Where the operator has a closed form they
+// are those of pivot(). Where it has none, conjugate gradients start from the pivot before, which
+// is right already where y says much, and end once the error e of every image is so small that
+//
+//   e' Sigma_star^{-1} e <= kError^2 n   for n pixels and channels,
+//
+// that is, a thousandth of the pivot's own noise, by an upper bound of the left-hand side.
+class PivotPath {
+ public:
+  static constexpr double kError = 1e-3;
+
+  // Returns mu_star(x_t, y, t) for the next state of the trajectory.
+  Tensor next(const Problem& problem, const Tensor& x_t, const Coefficients& c);
+
+  // These are 0 for closed forms.
+  int64_t iterations() const { return iterations_; }  // of conjugate gradients so far
+  double largest_error() const { return error_; }     // bound of (e' Sigma_star^{-1} e / n)^(1/2)
+
+ private:
+  Tensor last_;
+  int64_t iterations_ = 0;
+  double error_ = 0;
+};
+
 // Returns the eigenvalue of Sigma_star where that of A'A is e, (1/sigma^2 + e/sigma_y^2)^{-1}, from
 // the squares of sigma and sigma_y. The result is right at sigma_y = 0, too.
 Tensor pivot_variance(const Tensor& e, const Tensor& sigma_squared, const Tensor& sigma_y_squared);

@@ -46,9 +46,18 @@ Query make_query(const NetworkInput& input,
                  const Problem& problem,
                  const Tensor& x_t,
                  const Coefficients& c) {
-  Query query = input.geometry == Geometry::pivot ? pivot_query(problem, x_t, c)
-                : input.is_bridge()               ? Query{x_t, c.sigma()}
-                                                  : prior_query(x_t, c);
+  PivotPath path;
+  return make_query(input, problem, x_t, c, path);
+}
+
+Query make_query(const NetworkInput& input,
+                 const Problem& problem,
+                 const Tensor& x_t,
+                 const Coefficients& c,
+                 PivotPath& path) {
+  Query query = input.geometry == Geometry::pivot
+                    ? Query{path.next(problem, x_t, c), c.sigma(), problem.A, problem.sigma_y}
+                    : (input.is_bridge() ? Query{x_t, c.sigma()} : prior_query(x_t, c));
   std::vector<Tensor> side;
   for (const Channel channel : input.side)
     if (channel != Channel::skip) side.push_back(side_channel(channel, problem, query));

@@ -20,13 +20,19 @@ struct Query {
 };
 
 // Returns the query of an input. A bridge's query is x_t unchanged, at its network's noise level. A
-// prior's query ignores the problem, but for its labels.
+// prior's query ignores the problem, but for its labels. `path` has the pivots of the trajectory so
+// far, to start from.
+Query make_query(const NetworkInput& input,
+                 const Problem& problem,
+                 const Tensor& x_t,
+                 const Coefficients& c,
+                 PivotPath& path);
 Query make_query(const NetworkInput& input,
                  const Problem& problem,
                  const Tensor& x_t,
                  const Coefficients& c);
 
-// These functions return the two queries of an exact prior.
+// These functions return the two queries of an exact prior; the pivot is exact for any operator.
 Query prior_query(const Tensor& x_t, const Coefficients& c);
 Query pivot_query(const Problem& problem, const Tensor& x_t, const Coefficients& c);
 

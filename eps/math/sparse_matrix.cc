@@ -60,6 +60,12 @@ SparseMatrix SparseMatrix::absolute() const {
   return result;
 }
 
+SparseMatrix SparseMatrix::squared() const {
+  SparseMatrix result = *this;
+  result.value_ = value_.square();
+  return result;
+}
+
 SparseMatrix SparseMatrix::scaled(double factor) const {
   SparseMatrix result = *this;
   result.value_ = value_ * factor;
@@ -80,6 +86,7 @@ Tensor SparseMatrix::times(const Tensor& batch) const {
         columns_,
         " columns cannot multiply ",
         to_string(batch.sizes()));
+  if (batch.device() != value_.device()) return to(batch.device()).times(batch);
   // Half precision would lose the sums.
   const auto options =
       batch.options().dtype(batch.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);

@@ -22,6 +22,7 @@ class SparseMatrix {
 
   SparseMatrix transposed() const;
   SparseMatrix absolute() const;  // the matrix of absolute values
+  SparseMatrix squared() const;   // the matrix of squares
   SparseMatrix scaled(double factor) const;
   SparseMatrix to(at::Device device) const;
 

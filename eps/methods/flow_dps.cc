@@ -14,6 +14,7 @@
 // step = 1 descent cannot overshoot, and one step meets the measurements of a multiple of a
 // projection. |A| is found by power iteration.
 #include "eps/methods/descent.h"
+#include "eps/operators/norm.h"
 
 namespace eps {
 namespace {
@@ -28,24 +29,9 @@ Tensor flow_levels(const Oracle& oracle, const Spec& options) {
   return oracle.denoiser().levels(shift * uniform);
 }
 
-// Returns |A|^2 of each image's map, to broadcast over images like `like`, from below. The first
-// guess has a part along the mean, which blurs keep, and along everything else.
-Tensor squared_norm(const LinearOperator& A, const Tensor& like) {
-  constexpr int kIterations = 50;
-  Shape one = like.sizes().vec();
-  one[0] = 1;
-  Tensor u = (1 + Rng(0).normal(one).to(like.options())).expand_as(like), norm;
-  for (int i = 0; i < kIterations; ++i) {
-    u = u / per_image_norm(u);
-    u = A.adjoint(A.apply(u));
-    norm = per_image_norm(u);
-  }
-  return norm;
-}
-
 Tensor flow_dps(Oracle& oracle, const Spec& options, const Tensor& noise, Rng& rng) {
   const int64_t gradient_steps = options.integer("gradient_steps");
-  const Tensor step = options.real("step") / squared_norm(oracle.A(), noise);
+  const Tensor step = options.real("step") / squared_norm(oracle.A(), noise).clamp_min(1e-12);
   const Tensor levels = flow_levels(oracle, options);
   return descend(
       levels[0] * noise, levels, [&](const Tensor& z, const Tensor& sigma, const Tensor& next) {

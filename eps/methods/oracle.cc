@@ -22,6 +22,8 @@ class CountingOperator final : public LinearOperator {
     return counted_->proximal(z, y, lambda);
   }
   const Spectral* spectral() const override { return counted_->spectral(); }
+  const Spectral& functions() const override { return counted_->functions(); }
+  bool closed_form() const override { return counted_->closed_form(); }
   const MeasurementFormat& format() const override { return counted_->format(); }
 
  private:
@@ -101,7 +103,11 @@ Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
 Tensor Oracle::posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c) {
   const std::optional<NetworkInput> own = denoiser_.input_for(input);
   check(own.has_value(), "posterior_mean: the denoiser serves no method for ", to_string(input));
-  return ask(make_query(*own, problem_, x_t, c));
+  const Query query = make_query(*own, problem_, x_t, c, pivots_);
+  if (pivots_.iterations() > cost_.pivot_iterations) cost_.solves += x_t.size(0);
+  cost_.pivot_iterations = pivots_.iterations();
+  cost_.pivot_error = pivots_.largest_error();
+  return ask(query);
 }
 
 }  // namespace eps

@@ -11,11 +11,16 @@ struct Cost {
   int64_t evaluations = 0;  // of the denoiser
   int64_t vjps = 0;         // products with the transposed Jacobian of the denoiser
   int64_t solves = 0;       // ridge and proximal problems
+  // Of pivots without a closed form: iterations of batches, and the largest error (PivotPath).
+  int64_t pivot_iterations = 0;
+  double pivot_error = 0;
 
   Cost& operator+=(const Cost& other) {
     evaluations += other.evaluations;
     vjps += other.vjps;
     solves += other.solves;
+    pivot_iterations += other.pivot_iterations;
+    pivot_error = std::max(pivot_error, other.pivot_error);
     return *this;
   }
 };
@@ -77,6 +82,7 @@ class Oracle {
   Problem problem_;
   const int64_t vjp_batch_;
   Cost cost_;
+  PivotPath pivots_;  // of the trajectory of posterior_mean()
 };
 
 }  // namespace eps

@@ -20,6 +20,19 @@ Tensor power(const Tensor& h) { return at::real(h).square() + at::imag(h).square
 
 }  // namespace
 
+void check_kernel_fits(int64_t size, int64_t height, int64_t width) {
+  check(size <= height && size <= width,
+        "blur: a kernel of ",
+        size,
+        " x ",
+        size,
+        " does not fit an image of ",
+        height,
+        " x ",
+        width,
+        " pixels");
+}
+
 void check_kernel(const Tensor& kernel, int64_t height, int64_t width) {
   check(kernel.dim() == 3, "blur: a kernel is N x kh x kw, got ", to_string(kernel.sizes()));
   check(kernel.size(1) <= height && kernel.size(2) <= width,

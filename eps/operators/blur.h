@@ -11,6 +11,8 @@
 namespace eps {
 
 // Throws an Error unless kernels are N x kh x kw and fit the image.
+// Refuses a square kernel larger than the image, before memory is taken for a kernel of any size.
+void check_kernel_fits(int64_t size, int64_t height, int64_t width);
 void check_kernel(const Tensor& kernel, int64_t height, int64_t width);
 
 class CircularBlur final : public LinearOperator, public Spectral {

@@ -11,20 +11,6 @@
 namespace eps {
 namespace {
 
-// Refuses a kernel larger than the image, before memory is taken for a kernel of any size.
-void check_fits(int64_t size, const Tensor& like) {
-  check(size <= like.size(2) && size <= like.size(3),
-        "blur: a kernel of ",
-        size,
-        " x ",
-        size,
-        " does not fit an image of ",
-        like.size(2),
-        " x ",
-        like.size(3),
-        " pixels");
-}
-
 // Returns one number in the range for each image, or one for all if the range is a single number:
 // (N or 1). The kernels are made on the device of the numbers, so a GPU needs no copy.
 Tensor draw_or_fix(const Range& range, const Tensor& like, Rng& rng) {
@@ -87,7 +73,7 @@ Operator make_gaussian(const Spec& spec, const Tensor& like, Rng& rng) {
 Operator make_disk(const Spec& spec, const Tensor& like, Rng& rng) {
   const Range radii = spec.range("radius");
   const int64_t size = disk_size(radii.high);
-  check_fits(size, like);
+  check_kernel_fits(size, like.size(2), like.size(3));
   return blur_like(spec, disks(draw_or_fix(radii, like, rng), size), like);
 }
 
@@ -103,7 +89,7 @@ int64_t longest_of(const Spec& spec) {
 
 Operator make_motion(const Spec& spec, const Tensor& like, Rng& rng) {
   const Range lengths = spec.range("length");
-  check_fits(std::lround(lengths.high) / 2 * 2 + 1, like);
+  check_kernel_fits(std::lround(lengths.high) / 2 * 2 + 1, like.size(2), like.size(3));
   const auto step = static_cast<double>(spec.integer("step"));
   const Range angles = spec.range("angle");
   const double choices = lengths_of(spec);
@@ -194,9 +180,7 @@ EPS_OPERATOR(
      .make = make_kernel,
      .kind = "motion_blur",
      .image_shape = frame_of([](const Spec& spec) {
-       const Tensor one = at::empty({1, 1, 1, 1}, at::kDouble);
-       const Tensor kernel = read_kernel_file(spec.text("file"), one);
-       return std::pair{kernel.size(1), kernel.size(2)};
+       return kernel_file_size(spec.text("file"));
      })});
 
 }  // namespace
@@ -222,7 +206,7 @@ Tensor disk_kernel(double radius) {
 Tensor gaussian_kernels(const Spec& spec, const Tensor& like, Rng& rng) {
   const Range stds = spec.range("std");
   const int64_t size = spec.integer("size");
-  check_fits(size, like);
+  check_kernel_fits(size, like.size(2), like.size(3));
   return gaussians(draw_or_fix(stds, like, rng), size);
 }
 

@@ -17,6 +17,7 @@ class BorderedBlur final : public LinearOperator {
   Tensor apply(const Tensor& x) const override;
   Tensor adjoint(const Tensor& y) const override;
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
+  bool closed_form() const override { return masked_ && masked_->closed_form(); }
   const Spectral& functions() const override;
   // Returns y in its place in the frame of x, and zeros around it.
   Tensor picture(const Tensor& y) const override;

@@ -53,6 +53,11 @@ class Stack final : public LinearOperator {
     });
     return sum;
   }
+  Tensor structural_diagonal(const Tensor& like) const override {
+    Tensor sum = at::zeros({1, 1, 1, 1}, like.options());
+    for (const Operator& part : parts_) sum = sum + part->functions().normal_diagonal(like);
+    return sum;
+  }
   Tensor measured(const Tensor& y) const override {
     std::vector<Tensor> all;
     for_each_part(y, [&](const LinearOperator& part, const Tensor& own) {
@@ -106,7 +111,8 @@ Tensor mask_of(const LinearOperator& A) {
   if (!A.spectral() || A.spectral()->basis() != Basis::pixel) return {};
   const auto parameters = A.format().parameters();
   const auto found = parameters.find("mask");
-  if (found == parameters.end() || found->second.dim() != 3 || found->second.size(0) != 1)
+  if (parameters.count("noise_weights") || found == parameters.end() || found->second.dim() != 3 ||
+      found->second.size(0) != 1)
     return {};
   const Tensor mask = found->second.unsqueeze(1);
   return (mask * (1 - mask)).any().item<bool>() ? Tensor() : mask;
@@ -131,8 +137,10 @@ Operator compose(Operator first, Operator second) {
   if (blur && blur_again) return join(*blur, *blur_again);
   if (blur && pool) return blur_pool(blur->kernel(), blur->height(), blur->width(), pool->factor());
   if (blur)
-    if (const Tensor mask = mask_of(*second); mask.defined() && MaskedBlur::supports(*blur, mask))
-      return std::make_shared<MaskedBlur>(*blur, mask);
+    if (const Tensor mask = mask_of(*second); mask.defined()) {
+      if (mask.all().item<bool>()) return first;
+      if (MaskedBlur::supports(*blur, mask)) return std::make_shared<MaskedBlur>(*blur, mask);
+    }
   return std::make_shared<Composition>(std::move(first), std::move(second));
 }
 

@@ -80,7 +80,15 @@ Tensor reduction_matrix(const std::string& filter, bool antialias, int64_t large
 }
 
 int64_t reduced(int64_t large, double factor) {
-  return std::max<int64_t>(1, std::llround(static_cast<double>(large) / factor));
+  check(factor <= static_cast<double>(large),
+        "downscale: factor=",
+        factor,
+        " for a side of ",
+        large,
+        " pixels; at most ",
+        large,
+        " is wanted");
+  return std::llround(static_cast<double>(large) / factor);
 }
 
 Operator make_downscale(const Spec& spec, const Tensor& like, Rng&) {
@@ -123,7 +131,13 @@ Operator downscale(const std::string& filter,
                    std::pair<int64_t, int64_t> image,
                    std::pair<int64_t, int64_t> measurement,
                    at::Device device) {
+  check(std::find(kFilters.begin(), kFilters.end(), filter) != kFilters.end(),
+        "downscale: unknown filter \"",
+        filter,
+        "\"; box, bilinear, bicubic or lanczos is wanted");
   const auto matrix = [&](int64_t large, int64_t small) {
+    check(
+        small >= 1 && small <= large, "downscale: ", large, " pixels cannot be reduced to ", small);
     return reduction_matrix(filter, antialias, large, small).to(device);
   };
   const auto [height, width] = image;

@@ -1,33 +1,29 @@
 // Functions of A'A for operators without a fast basis.
 #pragma once
 
-#include "eps/math/lanczos.h"
 #include "eps/operators/probed.h"
 
 namespace eps {
 
-// A `Krylov` computes f(A'A) x by the Lanczos process. Its functions must be smooth on the scale of
-// the spectrum: many steps resolve a function that is steep near 0.
+// A `Krylov` computes f(A'A) x as a sum of resolvents (eps/math/partial_fractions.h), which shifted
+// conjugate gradients solve together. Functions that vary on the scale e of eigenvalues take some
+// (|A|^2/e)^(1/2) products.
 class Krylov final : public Probed {
  public:
   using Probed::Probed;
 
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
 
-  // The functions serve the scales of a network's input and output, where errors of this part are
-  // far below the network's own; the pivot is solved by itself.
+  // The functions serve the scales of a network's input and output, where relative errors of this
+  // size, of the fractions and of the iterations each, are far below the network's own. Both are
+  // bounds: an error that may be larger is an Error. The pivot is solved by itself.
   static constexpr double kTolerance = 1e-3;
-  // A strong blur's spectrum comes so near to 0 that c_in of a high noise level takes more steps
-  // than there are; what is lacking then are directions of which next to nothing was measured.
-  static constexpr double kAcceptable = 1e-2;
 
  private:
-  Tensor probe(const Tensor& x, const EigenvalueMap& f) const override;
+  double largest_eigenvalue(const Tensor& like) const;
 
-  // The space of the last x: c_in x and c_skip x of one evaluation share it.
   mutable std::mutex mutex_;
-  mutable Tensor x_;
-  mutable std::shared_ptr<Lanczos> space_;
+  mutable double largest_ = 0;
 };
 
 }  // namespace eps

@@ -3,6 +3,7 @@
 
 #include "eps/math/partial_fractions.h"
 #include "eps/math/spectrum.h"
+#include "eps/operators/krylov.h"
 
 namespace eps {
 namespace {
@@ -33,22 +34,22 @@ class MaskedBlur::Resolvents final : public Probed {
   explicit Resolvents(const MaskedBlur& A)
       : Probed(A),
         A_(A),
+        iterations_(A),
         largest_(squared_magnitude(A.blur_.transfer(A.mask_)).max().item<double>()),
         shifts_(resolvent_shifts(largest_, kShifts, kRatio)) {
-    std::vector<Tensor> all;
-    for (const double shift : shifts_)
-      all.push_back(at::cholesky_inverse(at::linalg_cholesky(A.dense(shift))));
-    inverses_ = at::stack(all);
+    inverses_.resize(shifts_.size());
   }
 
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    const Tensor weights = partial_fractions(f, shifts_, largest_, x.options()).to(x.device());
+    const PartialFractions fractions = partial_fractions(f, shifts_, largest_, x.options());
+    if (fractions.error > kAcceptable) return iterations_.filter(x, f);
+    const Tensor weights = fractions.weights.to(x.device());
     const auto weight = [&](const Tensor& of) {  // (shifts, N or 1, 1, 1, 1)
       return of.t().reshape({-1, of.size(0), 1, 1, 1});
     };
     const Tensor first = weights.slice(1, 0, 1).reshape({-1, 1, 1, 1});
     const Tensor others = weights.slice(1, 1);
-    const Tensor terms = terms_of(x);
+    const Tensor terms = terms_of(x, static_cast<int64_t>(fractions.first));
     const Tensor sum = (weight(others) * terms).sum(0);
     const Tensor wide = x.to(at::kDouble);
     if (A_.left_out_) {
@@ -66,23 +67,39 @@ class MaskedBlur::Resolvents final : public Probed {
   }
 
  private:
-  static constexpr int64_t kShifts = 17;
-  static constexpr double kRatio = 3;
+  static constexpr int64_t kShifts = 23;
+  static constexpr double kRatio = 2.5;
+  static constexpr double kAcceptable = 5e-3;
 
   // Returns s_j (A'A + s_j)^{-1} x in the Fourier domain, or the images whose A' it lacks from x,
-  // of all shifts: (shifts, N, C, H, .).
-  Tensor terms_of(const Tensor& x) const {
+  // of the shifts from `first` on: (shifts, N, C, H, .).
+  Tensor terms_of(const Tensor& x, int64_t first) const {
     const std::lock_guard lock(mutex_);
+    const auto all = static_cast<int64_t>(shifts_.size());
     if (!x_.is_same(x)) {
       x_ = x;
-      terms_ = compute_terms(x.to(at::kDouble));
+      terms_ = Tensor();
     }
-    return terms_;
+    const int64_t known = terms_.defined() ? all - terms_.size(0) : all;
+    if (first < known) {
+      const Tensor more = compute_terms(x.to(at::kDouble), first, known);
+      terms_ = terms_.defined() ? at::cat({more, terms_}) : more;
+    }
+    return terms_.slice(0, terms_.size(0) - (all - first));
   }
 
-  Tensor compute_terms(const Tensor& x) const {
+  Tensor compute_terms(const Tensor& x, int64_t begin, int64_t end) const {
     const Tensor h = A_.blur_.transfer(x);
-    const Tensor s = at::tensor(shifts_, at::kDouble).to(x.device()).reshape({-1, 1, 1, 1, 1});
+    const Tensor s = at::tensor(shifts_, at::kDouble)
+                         .slice(0, begin, end)
+                         .to(x.device())
+                         .reshape({-1, 1, 1, 1, 1});
+    const auto solve = [&](const Tensor& v) {  // inverse_j v_j, v: (shifts or 1, N, C, k)
+      std::vector<Tensor> all;
+      for (int64_t j = begin; j < end; ++j)
+        all.push_back(at::matmul(v[v.size(0) == 1 ? 0 : j - begin], inverse(j).to(v.device())));
+      return at::stack(all);
+    };
     if (!A_.left_out_) return A_.scatter(solve(A_.gather(A_.apply(x)).unsqueeze(0)));
     const Tensor gain = s / (squared_magnitude(h) + s);
     const Tensor direct = gain * at::fft_rfft2(x);
@@ -92,16 +109,19 @@ class MaskedBlur::Resolvents final : public Probed {
     return direct + gain / s * h.conj() * correction;
   }
 
-  // Returns inverse_j v_j of all shifts. v: (shifts or 1, N, C, k).
-  Tensor solve(const Tensor& v) const {
-    const Shape shape{inverses_.size(0), v.size(1), v.size(2), v.size(3)};
-    return at::matmul(v.flatten(1, 2), inverses_.to(v.device())).reshape(shape);
+  // Returns the dense inverse of a shift, which is computed when it is first wanted.
+  const Tensor& inverse(int64_t j) const {
+    Tensor& known = inverses_[static_cast<size_t>(j)];
+    if (!known.defined())
+      known = at::cholesky_inverse(at::linalg_cholesky(A_.dense(shifts_[static_cast<size_t>(j)])));
+    return known;
   }
 
   const MaskedBlur& A_;
+  const Krylov iterations_;  // for functions that the fixed shifts do not resolve
   const double largest_;
   const std::vector<double> shifts_;
-  Tensor inverses_;  // (shifts, k, k), float64, symmetric
+  mutable std::vector<Tensor> inverses_;  // (k, k), float64, symmetric
   mutable std::mutex mutex_;
   mutable Tensor x_, terms_;  // c_in x and c_skip x of one evaluation share the terms
 };
@@ -129,7 +149,7 @@ std::map<std::string, Tensor> MaskedBlur::parameters() const {
 }
 
 Tensor MaskedBlur::gather(const Tensor& image) const {
-  return image.flatten(-2).index_select(-1, places_);
+  return image.flatten(-2).index_select(-1, places_.to(image.device()));
 }
 
 Tensor MaskedBlur::scatter(const Tensor& values) const {
@@ -138,7 +158,7 @@ Tensor MaskedBlur::scatter(const Tensor& values) const {
   const Tensor image = at::zeros(shape, values.options());
   shape.back() = mask_.size(2);
   shape.push_back(mask_.size(3));
-  return image.index_copy(-1, places_, values).reshape(shape);
+  return image.index_copy(-1, places_.to(values.device()), values).reshape(shape);
 }
 
 Tensor MaskedBlur::dense(double shift) const {
@@ -149,7 +169,7 @@ Tensor MaskedBlur::dense(double shift) const {
 }
 
 Tensor MaskedBlur::exact_ridge(const Tensor& r, double lambda) const {
-  const Tensor factor = at::linalg_cholesky(dense(lambda));
+  const Tensor factor = at::linalg_cholesky(dense(lambda)).to(r.device());
   const auto solve = [&](const Tensor& v) {  // (N, C, k)
     return at::cholesky_solve(v.flatten(0, 1).t(), factor).t().reshape(v.sizes());
   };

@@ -26,6 +26,9 @@ class Spectral {
  public:
   virtual ~Spectral() = default;
   virtual Basis basis() const = 0;
+  // Returns whether A'A acts within each channel, so that a factor for each channel of A x makes
+  // factors of the eigenvalues.
+  virtual bool keeps_channels() const { return basis() != Basis::other; }
 
   // Returns f(A'A) x.
   virtual Tensor filter(const Tensor& x, const EigenvalueMap& f) const = 0;
@@ -83,7 +86,15 @@ class LinearOperator : protected MeasurementFormat {
   virtual Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const;
 
   virtual const Spectral* spectral() const { return nullptr; }  // none: A'A has no fast basis
+  // Returns whether ridge() is a closed form. Where it iterates, the pivots of a trajectory are
+  // solved from one another instead (eps/diffusion/pivot.h). An operator that overrides ridge() and
+  // has no fast basis overrides this, too.
+  virtual bool closed_form() const { return spectral() != nullptr; }
   virtual const MeasurementFormat& format() const { return *this; }
+
+  // Returns the diagonal of A'A where the structure of the operator gives it without a fast basis,
+  // in a shape that broadcasts over images like `like`; undefined elsewhere.
+  virtual Tensor structural_diagonal(const Tensor& /*like*/) const { return {}; }
 
   // Returns spectral(), or, where there is none, functions of A'A to a tolerance that serves a
   // network's scales.
@@ -92,7 +103,7 @@ class LinearOperator : protected MeasurementFormat {
  protected:
   Tensor picture(const Tensor& y) const override { return adjoint(y); }
   // Returns functions of A'A for an operator without a fast basis, which are computed once. The
-  // default is the Lanczos process (eps/operators/krylov.h), which takes many products.
+  // default iterates (eps/operators/krylov.h), which takes many products.
   virtual std::unique_ptr<const Spectral> make_functions() const;
 
  private:

@@ -94,10 +94,27 @@ Tensor read_weights_file(const std::string& path, const Tensor& like) {
   return of_image_size(weights, path, "mask of weights", like);
 }
 
+namespace {
+
+Tensor read_kernel(const std::string& path) {
+  return is_array_path(path) ? read_array(path).to(at::kDouble)
+                             : read_image(path).to(at::kDouble).mean(0);
+}
+
+}  // namespace
+
+std::pair<int64_t, int64_t> kernel_file_size(const std::string& path) {
+  const Tensor kernel = read_kernel(path);
+  check(kernel.dim() >= 2,
+        path,
+        ": a kernel of rows x columns is wanted, got ",
+        to_string(kernel.sizes()));
+  return {kernel.size(-2), kernel.size(-1)};
+}
+
 Tensor read_kernel_file(const std::string& path, const Tensor& like) {
   const bool is_array = is_array_path(path);
-  Tensor kernel =
-      is_array ? read_array(path).to(at::kDouble) : read_image(path).to(at::kDouble).mean(0);
+  Tensor kernel = read_kernel(path);
   require_finite(kernel, path);
   check(kernel.abs().sum().item<double>() > 0, path, ": the kernel is all zero");
   if (!is_array) kernel = kernel / kernel.sum();

@@ -16,6 +16,8 @@ Tensor read_mask_file(const std::string& path, const Tensor& like);
 Tensor read_weights_file(const std::string& path, const Tensor& like);
 
 // Returns kernels, (N or 1, kh, kw) in float64: an array unchanged, or an image divided by its sum.
+// Returns height and width of the kernels of such a file.
+std::pair<int64_t, int64_t> kernel_file_size(const std::string& path);
 Tensor read_kernel_file(const std::string& path, const Tensor& like);
 
 // Returns a stack of kernels or of weights, (K, rows, columns) in float64, from an array.

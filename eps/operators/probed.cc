@@ -1,7 +1,11 @@
 // Diagonals of functions of A'A by probing.
 #include "eps/operators/probed.h"
 
+#include <cmath>
+
 #include "eps/base/random.h"
+#include "eps/math/spectral_measure.h"
+#include "eps/math/spectrum.h"
 
 namespace eps {
 namespace {
@@ -11,6 +15,11 @@ Tensor signs_like(const Tensor& like, uint64_t seed = 0) {
   const Tensor number = Rng(seed).uniform({1, like.size(1), like.size(2), like.size(3)});
   return at::where(number < 0.5, -1.0, 1.0).to(like.options());
 }
+
+// The abscissa of a power curve is ln(e/largest + kCurveFloor): directions of far smaller
+// eigenvalues count as one, since next to nothing was measured along them.
+constexpr double kCurveFloor = 1e-3;
+double curve_abscissa(double e, double largest) { return std::log(e / largest + kCurveFloor); }
 
 }  // namespace
 
@@ -33,7 +42,7 @@ Tensor Probed::probe_diagonal(const Tensor& like, const Map& map) const {
 }
 
 Tensor Probed::diagonal(const Tensor& like, const EigenvalueMap& f) const {
-  return probe_diagonal(like, [&](const Tensor& x) { return probe(x, f); });
+  return probe_diagonal(like, [&](const Tensor& x) { return filter(x, f); });
 }
 
 Tensor Probed::mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const {
@@ -47,15 +56,71 @@ Tensor Probed::mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const
 }
 
 Tensor Probed::normal_diagonal(const Tensor& like) const {
+  if (const Tensor known = A_.structural_diagonal(like); known.defined())
+    return known.to(like.options());
   const std::lock_guard lock(mutex_);
   const int64_t count = A_.format().batch() == 1 ? 1 : like.size(0);
   const bool known = normal_diagonal_.defined() && normal_diagonal_.size(0) == count &&
                      normal_diagonal_.sizes().slice(1) == like.sizes().slice(1) &&
                      normal_diagonal_.device() == like.device();
   if (!known)
-    normal_diagonal_ = probe_diagonal(like.slice(0, 0, count).to(at::kDouble),
-                                      [this](const Tensor& probe) { return normal(probe); });
+    // An unbiased estimate may fall below 0, where no diagonal of A'A is.
+    normal_diagonal_ =
+        probe_diagonal(like.slice(0, 0, count).to(at::kDouble), [this](const Tensor& probe) {
+          return normal(probe);
+        }).clamp_min(0);
   return normal_diagonal_.to(like.options());
+}
+
+Probed::PowerCurve Probed::fit_power(const Tensor& spectrum, const Tensor& like) const {
+  constexpr int64_t kSteps = 64, kProbes = 4, kCentres = 14;
+  const bool shared = A_.format().batch() == 1;
+  const Tensor images = like.to(at::kDouble);
+  std::vector<Tensor> all;
+  for (uint64_t seed = 0; seed < (shared ? kProbes : 1); ++seed)
+    all.push_back(signs_like(images.slice(0, 0, 1), seed));
+  const Tensor white = shared ? at::cat(all) : all[0].expand_as(images).contiguous();
+  const auto product = [this](const Tensor& u) { return normal(u); };
+  const Tensor coloured = filter_spectrum(white, spectrum.to(images.options()).sqrt());
+  const SpectralMeasure of_white = spectral_measure(product, white, kSteps);
+  const SpectralMeasure of_data = spectral_measure(product, coloured, kSteps);
+  const double largest = std::max(of_white.nodes.max().item<double>(), 1e-12);
+
+  // Around each point of a grid, the power is the ratio of the masses of both.
+  const Tensor centres =
+      at::linspace(curve_abscissa(0, 1), curve_abscissa(1, 1), kCentres, at::kDouble);
+  const double width = 0.75 * (centres[1] - centres[0]).item<double>();
+  const auto masses = [&](const SpectralMeasure& measure) {  // (maps, centres)
+    const Tensor at_nodes = (measure.nodes / largest + kCurveFloor).log();
+    const Tensor near = (-((at_nodes.unsqueeze(2) - centres) / width).square() / 2).exp();
+    const Tensor mass = (measure.weights.unsqueeze(2) * near).sum(1);
+    return shared ? mass.sum(0, true) : mass;
+  };
+  const Tensor mass = masses(of_white), power = masses(of_data) / mass.clamp_min(1e-300);
+  const Tensor weight = (mass / mass.sum(1, true)).sqrt() * (mass > 1e-4 * mass.sum(1, true));
+  const Tensor design = at::stack({at::ones_like(centres), centres, centres.square()}, 1);
+  const Tensor logarithm = power.clamp_min(1e-12).log();
+  const Tensor fitted = at::matmul(at::linalg_pinv(weight.unsqueeze(2) * design, 1e-6),
+                                   (weight * logarithm).unsqueeze(2));
+  return {fitted.reshape({-1, 1, 1, 3}), largest};
+}
+
+EigenvalueMap Probed::prior_power(const Tensor& spectrum, const Tensor& like) const {
+  const std::lock_guard lock(mutex_);
+  const int64_t maps = A_.format().batch() == 1 ? 1 : like.size(0);
+  const bool known = spectrum_.defined() && spectrum_.device() == spectrum.device() &&
+                     spectrum_.sizes() == spectrum.sizes() && spectrum_.equal(spectrum) &&
+                     power_.coefficients.size(0) == maps;
+  if (!known) {
+    power_ = fit_power(spectrum, like);
+    spectrum_ = spectrum;
+  }
+  return [curve = power_](const Tensor& e) {
+    const Tensor u = (e / curve.largest + kCurveFloor).log();
+    const Tensor c = curve.coefficients.to(e.options());
+    const auto term = [&](int64_t i) { return c.slice(3, i, i + 1); };
+    return (term(0) + u * (term(1) + u * term(2))).exp();
+  };
 }
 
 }  // namespace eps

@@ -9,8 +9,7 @@ namespace eps {
 
 // A `Probed` knows f(A'A) by its products with images, and finds diagonals by probes: sums of
 // impulses kSpacing pixels apart, with signs of a fixed seed. They are exact where no row of f(A'A)
-// reaches so far, and unbiased elsewhere. It gives every direction the same prior power
-// (Spectral::prior_power).
+// reaches so far, and unbiased elsewhere.
 class Probed : public Spectral {
  public:
   explicit Probed(const LinearOperator& A) : A_(A) {}  // A must outlive it
@@ -23,20 +22,34 @@ class Probed : public Spectral {
   // its relative error is about 1/sqrt(number of pixels).
   Tensor mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const override;
 
+  // Returns the prior power as a smooth function p(e) of the eigenvalue: the mean power of the data
+  // along eigendirections of about that eigenvalue. It is exact where all directions of an
+  // eigenvalue have the same power (masks, pooling), and near where power and eigenvalue both fall
+  // with frequency (blurs). Its curve, ln p of second degree in ln(e/|A|^2 + 1e-3), is fitted to
+  // the spectral measures of a few white probes and of probes with the data's spectrum.
+  EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override;
+
   static constexpr int64_t kSpacing = 16;
 
  protected:
   Tensor normal(const Tensor& x) const { return A_.adjoint(A_.apply(x)); }
-  // Returns f(A'A) x to the accuracy of diagonals.
-  virtual Tensor probe(const Tensor& x, const EigenvalueMap& f) const { return filter(x, f); }
+
+  const LinearOperator& A_;
 
  private:
   using Map = std::function<Tensor(const Tensor& probe)>;
   Tensor probe_diagonal(const Tensor& like, const Map& map) const;
+  // A `PowerCurve` is p(e) of each map of the operator.
+  struct PowerCurve {
+    Tensor coefficients;  // (maps, 1, 1, 3) of ln p, the constant first
+    double largest;       // |A|^2
+  };
+  PowerCurve fit_power(const Tensor& spectrum, const Tensor& like) const;
 
-  const LinearOperator& A_;
   mutable std::mutex mutex_;
   mutable Tensor normal_diagonal_;
+  mutable Tensor spectrum_;  // of power_
+  mutable PowerCurve power_;
 };
 
 }  // namespace eps

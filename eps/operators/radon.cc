@@ -47,6 +47,9 @@ class Radon final : public LinearOperator {
 
   Tensor apply(const Tensor& x) const override { return strips_->apply(x); }
   Tensor adjoint(const Tensor& y) const override { return strips_->adjoint(y); }
+  Tensor structural_diagonal(const Tensor& like) const override {
+    return strips_->structural_diagonal(like);
+  }
 
   // Returns the integral over theta of the filtered projections h * p. With A = c R, R in pixels,
   // and y = c p, its sum over the angles is (span/angles) R' (h * p) = (span/angles) A' (h * y) /
@@ -108,6 +111,17 @@ EPS_OPERATOR(
 
 SparseMatrix radon_matrix(
     int64_t angles, int64_t detectors, double span, int64_t height, int64_t width) {
+  constexpr int64_t kMostEntries = int64_t{1} << 28;  // 4 GB, and as much for the transpose
+  check(angles <= kMostEntries / 3 / (height * width),
+        "radon: ",
+        angles,
+        " angles of ",
+        height,
+        " x ",
+        width,
+        " pixels make a matrix of more than ",
+        kMostEntries,
+        " entries");
   const auto centred = [](int64_t count) {
     return at::arange(count, at::kDouble) - static_cast<double>(count - 1) / 2;
   };

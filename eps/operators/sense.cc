@@ -31,6 +31,18 @@ class Sense final : public LinearOperator {
     return measured(at::view_as_real(at::fft_fft2(seen, c10::nullopt, {-2, -1}, kUnitary)));
   }
   Tensor adjoint(const Tensor& y) const override {
+    check(y.dim() == 5 && y.size(1) == maps_.size(0) && y.size(2) == maps_.size(1) &&
+              y.size(3) == maps_.size(2) && y.size(4) == 2,
+          "sense: a measurement of ",
+          maps_.size(0),
+          " coils is N x ",
+          maps_.size(0),
+          " x ",
+          maps_.size(1),
+          " x ",
+          maps_.size(2),
+          " x 2, got ",
+          to_string(y.sizes()));
     const Tensor k_space = at::view_as_complex(measured(y).contiguous());
     const Tensor seen = at::fft_ifft2(k_space, c10::nullopt, {-2, -1}, kUnitary);
     const Tensor image = (seen * maps_.to(seen.options()).conj()).sum(1);
@@ -39,6 +51,11 @@ class Sense final : public LinearOperator {
 
   Tensor measured(const Tensor& y) const override {
     return y * mask_.to(y.options()).unsqueeze(1).unsqueeze(-1);
+  }
+  // The transform of an impulse has the same magnitude at every frequency.
+  Tensor structural_diagonal(const Tensor& /*like*/) const override {
+    const Tensor seen = maps_.abs().square().sum(0);
+    return (mask_.square().mean({1, 2}, true) * seen).unsqueeze(1);
   }
   std::map<std::string, Tensor> parameters() const override {
     return {{"coils", at::view_as_real(maps_).unsqueeze(0)}, {"mask", mask_}};

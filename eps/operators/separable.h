@@ -25,6 +25,7 @@ class Separable final : public LinearOperator, public Spectral {
 
   const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::other; }
+  bool keeps_channels() const override { return true; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override;
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override;

@@ -18,6 +18,7 @@ class Sparse final : public LinearOperator {
     const auto ones = [](int64_t count) { return at::ones({1, count}, at::kDouble); };
     of_rows_ = inverse_sum(weight.times(ones(weight.columns())));
     of_columns_ = inverse_sum(weight.transposed().times(ones(weight.rows())));
+    squares_ = matrix_.squared().transposed().times(ones(weight.rows()));
   }
   Sparse(const Sparse& cpu, at::Device device)
       : matrix_(cpu.matrix_.to(device)),
@@ -25,7 +26,8 @@ class Sparse final : public LinearOperator {
         image_(cpu.image_),
         measurement_(cpu.measurement_),
         of_rows_(cpu.of_rows_.to(device)),
-        of_columns_(cpu.of_columns_.to(device)) {}
+        of_columns_(cpu.of_columns_.to(device)),
+        squares_(cpu.squares_.to(device)) {}
 
   Tensor apply(const Tensor& x) const override {
     check(x.sizes().slice(1) == at::IntArrayRef(image_),
@@ -36,7 +38,14 @@ class Sparse final : public LinearOperator {
     return shaped(matrix_.times(x.reshape({-1, matrix_.columns()})), x, measurement_);
   }
   Tensor adjoint(const Tensor& y) const override {
+    check_measurement(y);
     return shaped(transposed_.times(y.reshape({-1, matrix_.rows()})), y, image_);
+  }
+
+  // A matrix for one channel has its diagonal in each.
+  Tensor structural_diagonal(const Tensor& like) const override {
+    const int64_t channels = like[0].numel() / squares_.numel();
+    return squares_.repeat({1, channels}).reshape({1, like.size(1), like.size(2), like.size(3)});
   }
 
   // Returns the first step of SIRT: A'y, each measurement divided by the sum of its row's absolute
@@ -47,6 +56,13 @@ class Sparse final : public LinearOperator {
   }
 
  private:
+  void check_measurement(const Tensor& y) const {
+    check(y.sizes().slice(1) == at::IntArrayRef(measurement_),
+          "sparse matrix: a measurement has ",
+          to_string(measurement_),
+          " values per image, got ",
+          to_string(y.sizes().slice(1)));
+  }
   static Tensor shaped(const Tensor& values, const Tensor& like, const Shape& rest) {
     Shape shape{like.size(0)};
     shape.insert(shape.end(), rest.begin(), rest.end());
@@ -56,6 +72,7 @@ class Sparse final : public LinearOperator {
   const SparseMatrix matrix_, transposed_;
   const Shape image_, measurement_;  // without the batch
   Tensor of_rows_, of_columns_;      // inverse sums of absolute values
+  Tensor squares_;                   // the sums of squares of the columns
 };
 
 }  // namespace

@@ -72,8 +72,9 @@ Tensor varying_kernels(const Spec& spec) {
 Operator make_varying(const Spec& spec, const Tensor& like, Rng&) {
   check(spec.has("file") == spec.has("weights_file"),
         "blur_varying: file and weights_file are wanted together, or neither");
-  const Tensor kernels = varying_kernels(spec);
   const int64_t height = like.size(2), width = like.size(3);
+  if (!spec.has("file")) check_kernel_fits(spec.integer("size"), height, width);
+  const Tensor kernels = varying_kernels(spec);
   std::vector<Operator> parts;
   for (const Tensor& kernel : kernels.split(1))
     parts.push_back(blur(kernel.to(like.device()), height, width, border_of(spec)));

@@ -16,7 +16,7 @@ class Weighted final : public LinearOperator, public Spectral {
     const bool alike = per_channel && weights_.size(1) == 1;
     // Channels that the operator keeps apart have eigenvalues of their own.
     keeps_basis_ = inner && (inner->basis() == Basis::pixel || alike ||
-                             (per_channel && inner->basis() == Basis::fourier));
+                             (per_channel && inner->keeps_channels()));
   }
 
   Tensor apply(const Tensor& x) const override { return A_->apply(x) * weights(x); }
@@ -30,6 +30,7 @@ class Weighted final : public LinearOperator, public Spectral {
 
   const Spectral* spectral() const override { return keeps_basis_ ? this : nullptr; }
   Basis basis() const override { return A_->spectral()->basis(); }
+  bool keeps_channels() const override { return A_->spectral()->keeps_channels(); }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return A_->spectral()->filter(x, scaled(f, x));
   }
@@ -66,13 +67,9 @@ class Weighted final : public LinearOperator, public Spectral {
   bool keeps_basis_ = false;
 };
 
-bool is_identity(const LinearOperator& A) {
-  const Tensor x = at::zeros({1, 3, 2, 2}, at::kDouble);
-  try {
-    return A.apply(x).is_same(x);
-  } catch (const Error&) {  // made for images of another size
-    return false;
-  }
+bool is_identity(const Problem& problem) {
+  const Tensor x = at::zeros(problem.image(), problem.y.options().dtype(at::kDouble));
+  return problem.A->apply(x).is_same(x);
 }
 
 }  // namespace
@@ -98,7 +95,7 @@ Problem whiten(const Problem& problem, const Tensor& deviation) {
   const Tensor weights = sigma / wide;
   // The identity is a mask without holes, whose basis keeps a weight for every pixel.
   const Tensor& y = problem.y;
-  const Operator A = is_identity(*problem.A)
+  const Operator A = is_identity(problem)
                          ? inpainting(at::ones({1, 1, y.size(2), y.size(3)}, y.options()))
                          : problem.A;
   Problem white = problem;
@@ -111,6 +108,9 @@ Problem whiten(const Problem& problem, const Tensor& deviation) {
 Problem whiten_spectrum(const Problem& problem, const Tensor& spectrum) {
   const Tensor& y = problem.y;
   check(y.dim() == 4, "noise spectrum: an image-like measurement is wanted");
+  check((problem.A->format().measured(at::ones_like(y)) != 0).all().item<bool>(),
+        "noise spectrum: every entry of y must be measured; coloured noise under a mask has no "
+        "spectrum");
   const int64_t height = y.size(2), width = y.size(3);
   check(spectrum.dim() == 2 && spectrum.size(0) == height && spectrum.size(1) == width / 2 + 1,
         "noise spectrum: ",
@@ -129,7 +129,7 @@ Problem whiten_spectrum(const Problem& problem, const Tensor& spectrum) {
   const Tensor kernel = at::roll(response, {height / 2, width / 2}, {2, 3}).squeeze(1);
   const Operator filter = circular_blur(kernel.to(y.device()), height, width);
   Problem white = problem;
-  white.A = is_identity(*problem.A) ? filter : compose(problem.A, filter);
+  white.A = is_identity(problem) ? filter : compose(problem.A, filter);
   white.y = filter->apply(y);
   white.sigma_y = sigma.cpu();
   return white;

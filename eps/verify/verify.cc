@@ -2,11 +2,15 @@
 // error.
 #include "eps/verify/verify.h"
 
+#include <cmath>
+
 #include "eps/base/ordered_jobs.h"
 #include "eps/diffusion/sampler.h"
 #include "eps/math/spectrum.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/task.h"
+#include "eps/operators/whitened.h"
+#include "eps/priors/dense.h"
 #include "eps/priors/stationary.h"
 #include "eps/verify/bounds.h"
 #include "eps/verify/contract.h"
@@ -46,10 +50,18 @@ std::vector<std::pair<std::string, Draw>> subjects() {
         40, columns, at::arange(200).div(5, "floor"), column, rng.normal({200}));
     return sparse_matrix(matrix, like.sizes().vec(), {40});
   });
+  all.emplace_back("blur_gaussian:noise=(map)", [](const Tensor& like, Rng& rng) {
+    const Operator blur = make_operator("blur_gaussian:std=0.6,size=5", like, rng);
+    const Problem problem = {blur, at::zeros_like(like, at::kDouble)};
+    return whiten(problem, 0.02 + 0.1 * rng.uniform({1, 1, like.size(2), like.size(3)})).A;
+  });
   for (const std::string spec : {"blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5",
                                  "blur_motion:length=3,angle=30,border=valid",
                                  "blur_motion:length=3,angle=30,border=replicate",
                                  "downscale:factor=1.6,filter=lanczos",
+                                 "blur_gaussian:std=0.6,size=3,border=valid",
+                                 "downscale:factor=2,filter=bicubic,antialias=0",
+                                 "blur_gaussian:std=0.8,size=5 | soft_mask:smooth=2",
                                  "super_resolution:factor=4 + inpaint_random:missing=0.8"})
     all.emplace_back(spec, parse_operator(spec));
   return all;
@@ -68,6 +80,54 @@ MomentTest posterior_moments(const Problem& problem,
       sample(posterior_mean(prior, problem, schedule), schedule, shape, options, rng);
   const Mixture posterior = prior.posterior(problem);
   return test_moments(samples, posterior.mean(), posterior.covariance());
+}
+
+// A `WhitePrior` is the exact denoiser of images N(0, kVariance I), by the function c_skip of A'A:
+// the path that a network's scales take.
+class WhitePrior final : public Denoiser {
+ public:
+  static constexpr double kVariance = 0.25;
+  Tensor mean(const Query& query) const override {
+    return query.A->functions().filter(query.x, [&](const Tensor& e) {
+      const Tensor v = pivot_variance(
+          e, per_sample(query.sigma.square(), e), per_sample(query.sigma_y.square(), e));
+      return kVariance / (v + kVariance);
+    });
+  }
+};
+
+// Tests samples under a white Gaussian prior, whose posterior is N(C A'y/sigma_y^2, C) with
+// C = (I/variance + A'A/sigma_y^2)^{-1}.
+void verify_functions(const std::string& spec,
+                      const Operator& A,
+                      const Shape& image,
+                      uint64_t seed,
+                      const Rows& report) {
+  Rng rng(seed);
+  const Tensor x0 = std::sqrt(WhitePrior::kVariance) * rng.normal(image);
+  const Problem problem = observe(A, x0, scalar(kVerifySigmaY), rng);
+  const Tensor matrix =
+      matrix_of([&](const Tensor& x) { return A->apply(x).flatten(1); }, image, 1, at::kDouble)[0];
+  const double precision = 1 / (kVerifySigmaY * kVerifySigmaY);
+  const Tensor covariance =
+      at::linalg_inv(at::eye(matrix.size(1), at::kDouble) / WhitePrior::kVariance +
+                     precision * at::matmul(matrix.t(), matrix));
+  const Tensor back = at::matmul(matrix.t(), problem.y.flatten().unsqueeze(1));
+  SamplerOptions options;
+  options.solver = "heun";
+  options.grid = {.kind = "log_sigma", .steps = 24, .sigma_min = 0.004, .sigma_max = 100};
+  constexpr int64_t kCount = 250;
+  Rng streams(seed + 1, kCount);
+  const WhitePrior prior;
+  const Tensor samples = sample(posterior_mean(prior, problem, edm()),
+                                edm(),
+                                {kCount, image[1], image[2], image[3]},
+                                options,
+                                streams);
+  const MomentTest found =
+      test_moments(samples, precision * at::matmul(covariance, back).flatten(), covariance);
+  report({"functions", spec, "post mean", found.mean_z, kVerifyStandardErrors});
+  report({"functions", spec, "post cov", found.covariance_z, kVerifyStandardErrors});
 }
 
 void verify_operator(const std::string& spec, const Draw& draw, uint64_t seed, const Rows& report) {
@@ -95,6 +155,7 @@ void verify_operator(const std::string& spec, const Draw& draw, uint64_t seed, c
       posterior_moments(problem, prior, edm(), options, image, 1000, seed + 1);
   row("post mean", posterior.mean_z, kVerifyStandardErrors);
   row("post cov", posterior.covariance_z, kVerifyStandardErrors);
+  if (!A->spectral()) verify_functions(spec, A, image, seed, report);
 }
 
 // Tests a solver on a schedule by 4 x 4 super-resolution of 8 x 8 images under a mixture.

@@ -58,6 +58,26 @@ TEST_P(EveryOperator, PivotAndCovarianceAreTheDenseOnes) {
   }
 }
 
+// A trajectory of three images from sigma = 80 down. Closed forms are exact; the error of
+// iterations is measured in the pivot's own noise, and is no larger than the path says.
+TEST_P(EveryOperator, PathOfPivotsKeepsItsBound) {
+  const Problem problem = observe(A, rng.normal(image), scalar(0.05), rng);
+  const Shape three{3, image[1], image[2], image[3]};
+  const Tensor n = rng.normal(three);
+  const double pixels = static_cast<double>(n[0].numel());
+  PivotPath path;
+  for (const double sigma : {80.0, 10.0, 2.0, 0.5, 0.1, 0.01}) {
+    const Coefficients c = edm().at(scalar(sigma));
+    const Tensor x_t = sigma * n + rng.normal(image);
+    const Tensor error = path.next(problem, x_t, c) - pivot(problem, x_t, c);
+    const Tensor measured = A->apply(error).flatten(1).square().sum(1) / 0.0025;
+    const Tensor mahalanobis = error.flatten(1).square().sum(1) / (sigma * sigma) + measured;
+    EXPECT_LE((mahalanobis / pixels).sqrt().max().item<double>(), path.largest_error() + 1e-7);
+  }
+  EXPECT_LE(path.largest_error(), PivotPath::kError);
+  EXPECT_EQ(path.iterations() == 0, A->closed_form());
+}
+
 // Prop. 3, 5 standard errors at 4,000 simulations.
 TEST_P(EveryOperator, SimulatedPivotsFollowProposition3) {
   for (const double sigma : {0.1, 2.0}) {

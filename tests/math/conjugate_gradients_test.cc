@@ -50,6 +50,33 @@ TEST(ConjugateGradients, RefusesToAnswerNaN) {
   }
 }
 
+// Eigenvalues over seven decades, the smallest exactly the bound that is given: as of A'A + lambda.
+TEST(ConjugateGradients, BoundsTheEnergyOfItsError) {
+  const double lambda = 1e-6;
+  const Tensor eigenvalue =
+      at::cat({at::zeros({20}, at::kDouble), at::logspace(-7, 0, 80)}) + lambda;
+  const auto apply = [&](const Tensor& u) { return u * eigenvalue; };
+  const Tensor b = Rng(3).normal({4, 100}) * eigenvalue.sqrt();
+  int64_t before = 0;
+  for (const double energy : {1.0, 1e-2, 1e-4, 1e-8}) {
+    const ConjugateGradientsOptions options{.energy = scalar(energy), .smallest = scalar(lambda)};
+    const Solution found = solve_conjugate_gradients(apply, b, options);
+    const Tensor error = found.u - b / eigenvalue;
+    const Tensor truth = batch_dot(error, apply(error));
+    EXPECT_TRUE((truth <= found.energy * (1 + 1e-6)).all().item<bool>()) << energy;
+    EXPECT_TRUE((found.energy <= energy).all().item<bool>()) << energy;
+    EXPECT_GT(found.iterations, before) << energy;
+    before = found.iterations;
+    for (int64_t n = 0; n < 4; ++n)
+      EXPECT_TRUE(solve_conjugate_gradients(apply, b.slice(0, n, n + 1), options)
+                      .u.equal(found.u.slice(0, n, n + 1)));
+    // From its own answer it has nothing left to do.
+    const Solution again = solve_conjugate_gradients(
+        apply, b, {.start = b / eigenvalue, .energy = scalar(energy), .smallest = scalar(lambda)});
+    EXPECT_EQ(again.iterations, 0);
+  }
+}
+
 TEST(ConjugateGradients, AnswersZeroToZero) {
   EXPECT_TRUE(conjugate_gradients([](const Tensor& u) { return u; }, at::zeros({2, 3}, at::kDouble))
                   .eq(0)

@@ -1,12 +1,16 @@
 // Functions of A'A without a fast basis, against dense matrices.
 #include "eps/operators/krylov.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "eps/math/spectrum.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/registry.h"
 #include "eps/priors/dense.h"
+#include "eps/priors/stationary.h"
 
 namespace eps {
 namespace {
@@ -81,6 +85,97 @@ TEST(Krylov, ProbesOfSeveralImpulsesAreExactForLocalOperators) {
                 A->apply(impulse).square().sum().item<double>(),
                 1e-12);
   }
+}
+
+// An operator of which only products are known.
+class Opaque final : public LinearOperator {
+ public:
+  explicit Opaque(Operator inner) : inner_(std::move(inner)) {}
+  Tensor apply(const Tensor& x) const override { return inner_->apply(x); }
+  Tensor adjoint(const Tensor& y) const override { return inner_->adjoint(y); }
+
+ private:
+  const Operator inner_;
+};
+
+// Where the eigenvalues of A'A have known powers: two of a mask (which are equal) and of pooling,
+// and those of a blur that falls with frequency as the data's spectrum does.
+TEST(Krylov, KnowsThePowerAlongEigendirections) {
+  const int64_t side = 32;
+  const Tensor like = at::empty({1, 1, side, side}, at::kDouble);
+  const Tensor spectrum = natural_spectrum(side, side);
+  const double mean = spectral_mean(spectrum, side).item<double>();
+  const auto at_eigenvalues = [&](const char* spec, const Tensor& e) {
+    Rng rng(1);
+    const Opaque A(make_operator(spec, like, rng));
+    return A.functions().prior_power(spectrum, like)(e.reshape({1, 1, 1, -1})).flatten();
+  };
+  const Tensor two = at::tensor({0.0, 1.0}, at::kDouble);
+  const Tensor of_mask = at_eigenvalues("inpaint_random:missing=0.5", two) / mean;
+  EXPECT_LT((of_mask - 1).abs().max().item<double>(), 0.2);
+  Rng rng(1);
+  const Operator pool = make_operator("super_resolution:factor=4", like, rng);
+  const Tensor e = at::tensor({0.0, 1.0 / 16}, at::kDouble);
+  const Tensor wanted = pool->spectral()->prior_power(spectrum, like)(e).flatten();
+  const Tensor of_pool = at_eigenvalues("super_resolution:factor=4", e);
+  EXPECT_LT((of_pool / wanted - 1).abs().max().item<double>(), 0.2) << of_pool << wanted;
+
+  const Operator blur = make_operator("blur_gaussian:std=1,size=9", like, rng);
+  const Tensor impulse = unit_impulse(side, side, like.options());
+  const Tensor gain = at::fft_rfft2(blur->adjoint(blur->apply(impulse))).abs().flatten();
+  const Tensor known = at::logical_and(gain > 0.01, gain < 0.99);
+  const Tensor along = at_eigenvalues("blur_gaussian:std=1,size=9", gain.masked_select(known));
+  const Tensor ratio = along / spectrum.flatten().masked_select(known);
+  const Tensor uniform = mean / spectrum.flatten().masked_select(known);
+  EXPECT_LT(ratio.log().abs().mean().item<double>(),
+            0.35 * uniform.log().abs().mean().item<double>());
+}
+
+// The diagonals that operators know are those of their matrices, where probes only estimate.
+TEST(Krylov, DiagonalsByStructureAreExact) {
+  for (const std::string spec : {"radon:angles=5",
+                                 "sense:coils=3,acceleration=2",
+                                 "grey + radon:angles=3",
+                                 "super_resolution:factor=2 + inpaint_random:missing=0.5"}) {
+    const Shape image{1, channels_of(spec, 3), 8, 8};
+    Rng rng(1);
+    const Tensor like = at::empty(image, at::kDouble);
+    const Operator A = make_operator(spec, like, rng);
+    ASSERT_TRUE(A->structural_diagonal(like).defined()) << spec;
+    const Tensor M = matrix_of(
+        [&](const Tensor& x) { return A->apply(x).flatten(1); }, image, 1, at::kDouble)[0];
+    const Tensor found = A->functions().normal_diagonal(like).expand_as(like).flatten();
+    EXPECT_LT((found - M.square().sum(0)).abs().max().item<double>(), 1e-12) << spec;
+  }
+}
+
+// Two impulses of a probe meet in y = x_c + x_(c+32)/20: the estimate of 1/400 falls below 0.
+TEST(Krylov, DiagonalsAreNotNegative) {
+  class Ghost final : public LinearOperator {
+   public:
+    Tensor apply(const Tensor& x) const override { return x / 20 + x.roll(16, 3).triu(0); }
+    Tensor adjoint(const Tensor& y) const override { return y / 20 + y.triu(0).roll(-16, 3); }
+  };
+  const Ghost A;
+  const Tensor like = at::empty({1, 3, 64, 64}, at::kDouble);
+  EXPECT_GE(A.functions().normal_diagonal(like).min().item<double>(), 0);
+}
+
+// Sums over an image are those of one thread, and so is every step that depends on them.
+TEST(Krylov, DoesNotDependOnTheNumberOfThreads) {
+  const Tensor like = at::empty({1, 3, 64, 64}, at::kDouble);
+  Rng rng(1);
+  const Opaque A(make_operator("blur_motion:length=9,angle=30", like, rng));
+  const Tensor x = rng.normal({1, 3, 64, 64});
+  const int threads = at::get_num_threads();
+  std::vector<Tensor> results;
+  for (const int count : {1, 2, 3}) {
+    at::set_num_threads(count);
+    results.push_back(A.functions().filter(x, smooth));
+    results.push_back(A.ridge(A.apply(x), scalar(1e-3)));
+  }
+  at::set_num_threads(threads);
+  for (size_t i = 2; i < results.size(); ++i) EXPECT_TRUE(results[i].equal(results[i % 2])) << i;
 }
 
 TEST(Krylov, IsTheSpectrumWhereThereIsOne) {

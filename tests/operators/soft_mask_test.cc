@@ -58,7 +58,8 @@ TEST(SoftMask, RefusesOtherWeights) {
   EXPECT_EQ(refusal(at::full({2, 2}, 1.5)),
             folder.file("w.npy") + ": weights are in [0, 1], found 1.5");
   EXPECT_EQ(refusal(at::ones({2, 3})),
-            folder.file("w.npy") + ": the mask of weights is 2 x 3, the image 2 x 2 pixels");
+            folder.file("w.npy") +
+                ": the mask of weights is 3 pixels wide and 2 high, the image 2 wide and 2 high");
   EXPECT_NE(refusal(at::full({2, 2}, NAN)).find("not finite"), std::string::npos);
 }
 
