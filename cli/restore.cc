@@ -1,7 +1,7 @@
 // The verb `eps restore` draws posterior samples for a measurement of the user.
 #include "cli/restore.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cmath>
@@ -21,7 +21,11 @@ struct RestoreOptions {
   std::string noise, growth, out;
 };
 
-double parse_number(const std::string& text, const std::string& whole, const char* option) {
+// Returns the number in `text`, a part of the value `whole` of an option.
+double parse_number(const std::string& text,
+                    const std::string& whole,
+                    const char* option,
+                    const char* wanted) {
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, value);
@@ -29,7 +33,8 @@ double parse_number(const std::string& text, const std::string& whole, const cha
         option,
         " ",
         whole,
-        ": a number > 0 is wanted, in grey levels of 8 bits, or sigma=V in units of [-1, 1]");
+        ": a number > 0 is wanted, ",
+        wanted);
   return value;
 }
 
@@ -42,15 +47,42 @@ std::vector<double> parse_noise(const std::string& text) {
   size_t begin = in_units ? prefix.size() : 0;
   for (size_t end = 0; end != std::string::npos; begin = end + 1) {
     end = text.find(',', begin);
-    const double value = parse_number(text.substr(begin, end - begin), text, "--noise");
+    const double value = parse_number(text.substr(begin, end - begin),
+                                      text,
+                                      "--noise",
+                                      "in grey levels of 8 bits, or sigma=V in units of [-1, 1]");
     levels.push_back(in_units ? value : value * kGreyLevel);
   }
   return levels;
 }
 
+// Refuses statements of the noise that contradict each other or are not complete.
+void check_noise_options(const RestoreOptions& o) {
+  const NoiseModel& noise = o.request.noise;
+  std::vector<std::string> given;
+  for (const auto& [option, value] : {std::pair<std::string, std::string>{"--noise-map", noise.map},
+                                      {"--noise-spectrum", noise.spectrum},
+                                      {"--noise-growth", o.growth}})
+    if (!value.empty()) given.push_back(option + " " + value);
+  // Noise that grows with the signal does so from that of black.
+  if (!o.noise.empty() && o.growth.empty()) given.insert(given.begin(), "--noise " + o.noise);
+  check(given.size() <= 1,
+        fmt::format("{}", fmt::join(given, " and ")),
+        ": one statement of the noise is wanted");
+  check(o.growth.empty() || !o.noise.empty() || o.request.simulate,
+        "--noise-growth ",
+        o.growth,
+        ": --noise is wanted, too: the deviation at black");
+}
+
 void set_noise(const RestoreOptions& o, RestorationRequest& request) {
+  check_noise_options(o);
   if (!o.noise.empty()) {
     const std::vector<double> levels = parse_noise(o.noise);
+    check(levels.size() == 1 || o.growth.empty(),
+          "--noise ",
+          o.noise,
+          ": one deviation, that of black, is wanted with --noise-growth");
     if (levels.size() == 1)
       request.sigma_y = levels[0];
     else
@@ -58,7 +90,22 @@ void set_noise(const RestoreOptions& o, RestorationRequest& request) {
   }
   // A variance of b grey levels a grey level is b kGreyLevel in units of [-1, 1].
   if (!o.growth.empty())
-    request.noise.growth = parse_number(o.growth, o.growth, "--noise-growth") * kGreyLevel;
+    request.noise.growth =
+        kGreyLevel * parse_number(o.growth,
+                                  o.growth,
+                                  "--noise-growth",
+                                  "in grey levels squared by which the variance grows with each "
+                                  "grey level");
+}
+
+void print_residual(const RestorationReport& report) {
+  const size_t count = report.residual.statistics.size();
+  for (const std::string& finding : report.findings) fmt::print("finding: {}\n", finding);
+  if (report.approximate)
+    fmt::print("residual: not judged, as its tests are set for networks of the posterior\n");
+  else if (report.findings.empty() && count > 0)
+    fmt::print("residual: like noise in {} tests of its structure\n", count);
+  if (!report.kernel.empty()) fmt::print("kernel: {}\n", report.kernel);
 }
 
 void print_summary(const RestorationReport& report, const std::string& folder) {
@@ -77,10 +124,7 @@ void print_summary(const RestorationReport& report, const std::string& folder) {
                100 * report.measured_share,
                report.operator_spec.starts_with("inpaint") ? "pixels" : "entries");
   fmt::print("chi2 {:.2f}: {}\n", report.chi2, report.verdict());
-  for (const std::string& finding : report.findings) fmt::print("finding: {}\n", finding);
-  if (report.findings.empty() && !report.residual.statistics.empty())
-    fmt::print("residual: like noise in {} tests of its structure\n",
-               report.residual.statistics.size());
+  print_residual(report);
   if (report.psnr_of_samples && report.psnr_of_mean)
     fmt::print("PSNR of a sample {:.2f} dB, of the mean of all samples {:.2f} dB\n",
                *report.psnr_of_samples,
@@ -124,8 +168,8 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
   verb.add_option("--border",
                   o.border,
                   "Beyond the frame of a blur: valid (nothing is known; the border of a picture of "
-                  "full size is not used), reflect101 (cv2), reflect, replicate, zero or circular; "
-                  "valid if not given, circular with --simulate");
+                  "full size is not used), reflect101 (cv2), reflect, replicate, black, zero (of "
+                  "arrays in [-1, 1]) or circular; valid if not given, circular with --simulate");
   verb.add_option(
       "--downscale",
       o.downscale,

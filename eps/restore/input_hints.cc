@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "eps/io/images/image.h"
+#include "eps/restore/noise_level.h"
 
 namespace eps {
 namespace {
@@ -38,11 +39,19 @@ Tensor beside(const Tensor& mask) {
 }  // namespace
 
 std::vector<std::string> range_hints(const std::string& path, const Tensor& y) {
-  const Tensor values = y.nan_to_num(0.5, 0.5, 0.5);
-  if (share((values < 0) | (values > 1)) > 0.01) return {};
+  const Tensor values = y.masked_select(y.isfinite()).to(at::kDouble);
+  const int64_t neighbours = y.size(1) * (y.size(2) - 1) * (y.size(3) - 1);
+  if (values.numel() < kFewPixels) return {};
+  const double noise = neighbours < 30 ? 0 : robust_noise_level(y.nan_to_num(0.5, 0.5, 0.5));
+  const double reach = 0.02 + 2.5 * std::min(noise, 0.1);
+  const auto quantile = [&](double q) { return values.quantile(q).item<double>(); };
+  const double dark = quantile(0.02), bright = quantile(0.98);
+  // An image that is only bright has no dark pixels at the one level of 0 among all from -1 on.
+  const bool starts_at_zero = dark > -reach && dark < 0.3, ends_at_one = bright < 1 + reach;
+  if (!starts_at_zero || !ends_at_one || values.mean().item<double>() < 0.15) return {};
   return {
-      fmt::format("{}: its values lie in [0, 1]; units of [-1, 1] are wanted: 2 y - 1, and the "
-                  "noise is twice as large there",
+      fmt::format("{}: its values seem to lie in [0, 1]; units of [-1, 1] are wanted: 2 y - 1, and "
+                  "the noise is twice as large there",
                   path)};
 }
 
@@ -73,7 +82,7 @@ std::vector<std::string> mask_hints(const std::string& path,
                   100 * on_rim)};
 }
 
-std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y) {
+std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y, bool centred) {
   const Tensor power = y[0].square().sum(at::IntArrayRef({0, 3}));
   const auto in_middle = [](const Tensor& of) {
     const int64_t height = of.size(0), width = of.size(1);
@@ -82,10 +91,16 @@ std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y) 
         .sum()
         .item<double>();
   };
-  if (in_middle(power) < 4 * in_middle(at::fft_fftshift(power))) return {};
-  return {path +
-          ": its largest numbers are in the middle: k-space seems to be centred; the zero "
-          "frequency is wanted first, or declared as centred"};
+  const double middle = in_middle(power), corners = in_middle(at::fft_fftshift(power));
+  if (!centred && middle >= 4 * corners)
+    return {path +
+            ": its largest numbers are in the middle: k-space seems to be centred; the zero "
+            "frequency is wanted first, or declared as centred"};
+  if (centred && corners >= 4 * middle)
+    return {path +
+            ": declared as centred, but its largest numbers are in the corners: the zero frequency "
+            "seems to be first"};
+  return {};
 }
 
 std::vector<std::string> alpha_hints(const std::string& path) {
@@ -95,7 +110,7 @@ std::vector<std::string> alpha_hints(const std::string& path) {
   if (transparent == 0) return {};
   return {
       fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is "
-                  "taken as measured; the same file serves as the mask, too",
+                  "taken as measured where no mask hides it; the same file serves as the mask, too",
                   path,
                   100 * transparent)};
 }

@@ -3,14 +3,16 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "eps/data/dataset.h"
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
-#include "eps/operators/border.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
+#include "eps/restore/blur_kernel.h"
 #include "eps/restore/input_hints.h"
 
 namespace eps {
@@ -28,13 +30,33 @@ OperatorChoice from_file(const std::string& name,
           .image_shape = [](const Shape& y) { return y; }};
 }
 
+// Returns the border of a blur's spec; none of another operator.
+std::optional<Border> border_in(const std::string& spec) {
+  if (is_composed(spec)) return {};
+  const Spec parsed = Spec::parse(spec);
+  const auto entry = operators().find(parsed.name());
+  if (entry == operators().end()) return {};
+  const auto& fields = entry->second.fields;
+  const bool has_border =
+      std::any_of(fields.begin(), fields.end(), [](const Field& f) { return f.name == "border"; });
+  if (!has_border) return {};
+  return border_of(parsed.resolve(fields));
+}
+
+// Returns the spec of a task or operator; a blur that names no border gets this one.
+std::string spec_with_border(const std::string& name, const std::string& border) {
+  const std::string spec = find_task(name).test;
+  if (!border_in(spec) || Spec::parse(spec).has("border")) return spec;
+  return spec + (spec.find(':') == std::string::npos ? ":" : ",") + "border=" + border;
+}
+
 OperatorChoice from_spec(const std::string& name) {
   const std::string spec = find_task(name).test;
   return {.name = is_composed(spec) ? spec : Spec::parse(spec).name(),
           .spec = spec,
           .draw = parse_operator(spec),
           .is_random = is_random(spec),
-          .is_valid_blur = !is_composed(spec) && spec.find("border=valid") != std::string::npos,
+          .border = border_in(spec),
           .measurement_dims = measurement_dims_of(spec),
           .image_shape = [spec](const Shape& y) { return image_shape_of(spec, y); }};
 }
@@ -67,6 +89,11 @@ std::string gaussian_spec(const std::string& text, int64_t side) {
 // Returns the spec of a reduction "K" or "K,FILTER".
 std::string downscale_spec(const std::string& text) {
   const auto [factor, filter] = at_comma(text);
+  const bool named = text.find(',') != std::string::npos;
+  check(named ? !filter.empty() && filter.find_first_of(",=") == std::string::npos : true,
+        "downscale ",
+        text,
+        ": K or K,FILTER is wanted, such as 4,bicubic; operator downscale:... has other fields");
   return filter.empty() ? "super_resolution:factor=" + factor
                         : "downscale:factor=" + factor + ",filter=" + filter;
 }
@@ -82,8 +109,8 @@ OperatorChoice kernel_choice(const OperatorOptions& o, Border border) {
   });
   chosen.spec += ",border=" + to_string(border);
   if (o.flip_kernel) chosen.spec += ", flipped";
-  chosen.is_valid_blur = border == Border::valid;
-  if (chosen.is_valid_blur)
+  chosen.border = border;
+  if (border == Border::valid)
     chosen.image_shape = [kernel](const Shape& y) {
       const Tensor one = kernel(at::empty({1, 1, 1, 1}, at::kDouble));
       return Shape{y[0], y[1], y[2] + one.size(1) - 1, y[3] + one.size(2) - 1};
@@ -193,13 +220,18 @@ Tensor in_fft_order(const Tensor& y, const OperatorChoice& chosen, const std::st
   return chosen.centred ? at::fft_ifftshift(y, at::IntArrayRef({2, 3})) : y;
 }
 
-// Returns what speaks against a measurement y with what its file has in the holes of a mask; `mask`
-// is the mask's file, or "".
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  return a == b || std::filesystem::equivalent(a, b, none);
+}
+
+// Returns what speaks against a measurement y with what its file has in the holes of a mask.
 std::vector<std::string> hints_of(const std::string& path,
                                   const Tensor& y,
                                   const Tensor& measured,
-                                  const std::string& mask) {
-  if (y.dim() == 5) return kspace_hints(path, y);
+                                  const OperatorChoice& chosen) {
+  const std::string& mask = chosen.mask;
+  if (y.dim() == 5) return kspace_hints(path, y, chosen.centred);
   if (y.dim() != 4) return {};
   std::vector<std::string> hints;
   const auto add = [&](const std::vector<std::string>& more) {
@@ -207,7 +239,7 @@ std::vector<std::string> hints_of(const std::string& path,
   };
   if (is_array_path(path))
     add(range_hints(path, y));
-  else if (mask.empty())
+  else if (mask.empty() || !is_same_file(mask, path))
     add(alpha_hints(path));
   if (!mask.empty()) add(mask_hints(mask, y, measured));
   return hints;
@@ -223,7 +255,7 @@ Shape image_of(const Shape& y, const OperatorChoice& chosen, const NetworkShape&
   const auto near = [&](int64_t n) { return std::abs(n - side) == 1; };
   const bool rounded =
       near(image[2]) && near(image[3]) && !is_composed(chosen.spec) && chosen.name == "downscale";
-  const bool valid = chosen.is_valid_blur && y[2] == side && y[3] == side;
+  const bool valid = chosen.border == Border::valid && y[2] == side && y[3] == side;
   return rounded || valid ? Shape{1, image[1], side, side} : image;
 }
 
@@ -232,12 +264,35 @@ bool is_cut(const Shape& y, const Shape& image, const Tensor& wanted) {
   return y.size() == 4 && wanted.dim() == 4 && y == image && wanted.sizes() != at::IntArrayRef(y);
 }
 
-// Returns the part of y where the picture of a measurement is not 0: a rectangle.
-Tensor without_border(const Tensor& y, const Tensor& picture) {
-  const Tensor inside = picture[0].sum(0) != 0;
-  const auto along = [&](int64_t dim) { return inside.any(dim).nonzero().flatten().cpu(); };
-  const Tensor rows = along(1), columns = along(0);
-  return y.index_select(2, rows).index_select(3, columns);
+// Refuses a valid blur that leaves next to nothing of the frame.
+void check_share(const std::string& path, const OperatorChoice& chosen, const Cut& cut) {
+  const int64_t kept = cut.height * cut.width, all = cut.full_height * cut.full_width;
+  check(4 * kept >= all,
+        path,
+        ": ",
+        chosen.spec,
+        " leaves ",
+        cut.width,
+        " x ",
+        cut.height,
+        " of ",
+        cut.full_width,
+        " x ",
+        cut.full_height,
+        " pixels that nothing beyond the frame reaches, less than a quarter: a smaller kernel is "
+        "wanted, or the border that the blur has");
+}
+
+std::string cut_words(const std::string& path, const Cut& cut) {
+  const double share = static_cast<double>(cut.height * cut.width) /
+                       static_cast<double>(cut.full_height * cut.full_width);
+  return fmt::format(
+      "{}: {} x {} of its pixels ({:.0f}%) are used; the blur mixes the others with what lies "
+      "beyond the frame (a program that made something up there has another border)",
+      path,
+      cut.width,
+      cut.height,
+      100 * share);
 }
 
 }  // namespace
@@ -262,8 +317,16 @@ OperatorChoice choose_operator(const OperatorOptions& o, int64_t side, bool simu
   const bool blurred =
       !(o.kernel.empty() && o.motion.empty() && o.gaussian.empty() && o.disk.empty());
   check(o.border.empty() || blurred, "border: is for kernel, motion, gaussian and disk");
-  const std::string border = !o.border.empty() ? o.border : simulate ? "circular" : "valid";
-  const std::string with_border = ",border=" + border;
+  const bool is_black = o.border == "black";
+  const std::string border = is_black            ? "zero"
+                             : !o.border.empty() ? o.border
+                             : simulate          ? "circular"
+                                                 : "valid";
+  const auto blurred_by = [&](const std::string& spec) {
+    OperatorChoice chosen = from_spec(spec + ",border=" + border);
+    chosen.is_black = is_black;
+    return chosen;
+  };
   if (!o.mask.empty()) {
     OperatorChoice chosen = from_file("inpaint_mask", o.mask, [path = o.mask](const Tensor& like) {
       return inpainting(read_mask_file(path, like).unsqueeze(1));
@@ -271,12 +334,16 @@ OperatorChoice choose_operator(const OperatorOptions& o, int64_t side, bool simu
     chosen.mask = o.mask;
     return chosen;
   }
-  if (!o.kernel.empty()) return kernel_choice(o, parse_border(border));
-  if (!o.motion.empty()) return from_spec(motion_spec(o.motion) + with_border);
-  if (!o.gaussian.empty()) return from_spec(gaussian_spec(o.gaussian, side) + with_border);
-  if (!o.disk.empty()) return from_spec("blur_disk:radius=" + o.disk + with_border);
+  if (!o.kernel.empty()) {
+    OperatorChoice chosen = kernel_choice(o, parse_border(border));
+    chosen.is_black = is_black;
+    return chosen;
+  }
+  if (!o.motion.empty()) return blurred_by(motion_spec(o.motion));
+  if (!o.gaussian.empty()) return blurred_by(gaussian_spec(o.gaussian, side));
+  if (!o.disk.empty()) return blurred_by("blur_disk:radius=" + o.disk);
   if (!o.downscale.empty()) return from_spec(downscale_spec(o.downscale));
-  OperatorChoice chosen = from_spec(o.spec);
+  OperatorChoice chosen = from_spec(spec_with_border(o.spec, border));
   chosen.centred = o.centred;
   return chosen;
 }
@@ -292,7 +359,8 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network) {
-  Tensor y = in_fft_order(read_values(path, chosen.measurement_dims), chosen, path);
+  const Tensor read = read_values(path, chosen.measurement_dims);
+  Tensor y = in_fft_order(read, chosen, path);
   const Shape found = y.sizes().vec();
   const Shape image = image_of(found, chosen, network);
   check_shape(path, image, found, network);
@@ -305,15 +373,13 @@ Measurement read_measurement(const std::string& path,
         ": is drawn at random; give the values of the operator that made the measurement, or the "
         "file of its mask or kernel; only a simulated measurement may have a random one");
   const Tensor wanted = A->apply(like);
-  std::vector<std::string> warnings;
-  if (is_cut(found, image, wanted)) {
-    y = without_border(y, A->format().picture(at::ones_like(wanted)));
-    warnings.push_back(fmt::format(
-        "{}: {} x {} of its pixels are used; the blur mixes the others with what lies beyond the "
-        "frame (a program that made something up there has another border)",
-        path,
-        wanted.size(3),
-        wanted.size(2)));
+  Measurement result;
+  result.problem.A = A;
+  if (chosen.border == Border::valid) result.cut = cut_of(*A, wanted, image);
+  if (result.cut) check_share(path, chosen, *result.cut);
+  if (result.cut && is_cut(found, image, wanted)) {
+    y = result.cut->of(y).contiguous();
+    result.warnings.push_back(cut_words(path, *result.cut));
   }
   check(y.sizes() == wanted.sizes(),
         path,
@@ -331,9 +397,14 @@ Measurement read_measurement(const std::string& path,
   const Tensor measured = A->format().measured(at::ones_like(known));
   known = known.masked_fill(measured == 0, 0);
   require_finite(known, path);
-  const auto hints = hints_of(path, y, measured.to(at::kCPU), chosen.mask);
-  warnings.insert(warnings.end(), hints.begin(), hints.end());
-  return {.problem = {.A = A, .y = known}, .warnings = warnings};
+  if (chosen.is_black) {
+    result.offset = A->apply(at::ones_like(like)) - 1;
+    known = known - result.offset;
+  }
+  result.problem.y = known;
+  const auto hints = hints_of(path, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
+  result.warnings.insert(result.warnings.end(), hints.begin(), hints.end());
+  return result;
 }
 
 Measurement simulate_measurement(const std::string& path,
@@ -354,9 +425,11 @@ Measurement simulate_measurement(const std::string& path,
   Rng for_noise(derive_seed(seed, Stream::measurement_noise));
   const Operator A = chosen.draw(x0, for_operator);
   result.problem = observe(A, x0, scalar(sigma_y), for_noise);
+  if (chosen.border == Border::valid)
+    result.cut = cut_of(*A, result.problem.y, result.problem.image());
   if (!noise.is_white()) {
     const Tensor clean = A->apply(x0);
-    const Tensor drawn = draw_noise(noise, clean, sigma_y, for_noise);
+    const Tensor drawn = draw_noise(noise, clean, sigma_y, for_noise, result.cut);
     result.problem.y = clean + A->format().measured(drawn);
   }
   return result;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "eps/restore/restoration_report.h"
+#include "eps/restore/noise_model.h"
 #include "eps/restore/training_range.h"
 
 namespace eps {

@@ -6,13 +6,28 @@
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
 #include "eps/math/spectrum.h"
+#include "eps/operators/factories.h"
 #include "eps/operators/whitened.h"
-#include "eps/restore/restoration_report.h"
 
 namespace eps {
 namespace {
 
-Tensor read_deviations(const std::string& path) {
+// Refuses measurements that are no images, such as k-space and flat ones.
+void check_image_like(const std::string& model, const Tensor& y) {
+  check(y.dim() == 4,
+        model,
+        ": is for measurements that are images; this one is ",
+        to_string(y.sizes()),
+        ", and its noise is stated as one number");
+}
+
+std::string size_words(int64_t height, int64_t width) {
+  return std::to_string(height) + " x " + std::to_string(width);
+}
+
+// Reads deviations (1, C or 1, H, W) for a measurement of the shape of y.
+Tensor read_deviations(const std::string& path, const Tensor& y, const std::optional<Cut>& cut) {
+  check_image_like(path, y);
   const bool is_array = is_array_path(path);
   Tensor map =
       is_array ? read_array(path).to(at::kDouble) : read_image(path).to(at::kDouble) * kGreyLevel;
@@ -23,25 +38,50 @@ Tensor read_deviations(const std::string& path) {
   while (map.dim() < 4) map = map.unsqueeze(0);
   // A picture of grey levels has three equal channels.
   if (!is_array && map.size(1) == 3) map = map.mean(1, true);
-  check((map > 0).all().item<bool>(),
+  const Tensor wrong = map.masked_select((map > 0).logical_not());
+  check(wrong.numel() == 0,
         path,
         ": deviations must be > 0, found ",
-        map.min().item<double>(),
+        wrong.numel() == 0 ? 0 : wrong[0].item<double>(),
         is_array ? "" : "; a picture holds whole grey levels from 1 on");
+  check(map.isfinite().any().item<bool>(), path, ": every deviation is infinite");
+  if (cut && cut->is_frame(map)) map = cut->of(map);
+  const bool fits = map.size(2) == y.size(2) && map.size(3) == y.size(3) &&
+                    (map.size(1) == 1 || map.size(1) == y.size(1));
+  check(fits,
+        path,
+        ": deviations for ",
+        map.size(1),
+        " x ",
+        size_words(map.size(2), map.size(3)),
+        " values; the measurement has ",
+        y.size(1),
+        " x ",
+        size_words(y.size(2), y.size(3)));
   return map;
 }
 
-Tensor read_spectrum(const std::string& path, const Tensor& y) {
+Tensor read_spectrum(const std::string& path, const Tensor& y, const std::optional<Cut>& cut) {
+  check_image_like(path, y);
   const Tensor power = read_array(path).to(at::kDouble);
   require_finite(power, path);
-  const int64_t half = y.size(3) / 2 + 1;
-  check(y.dim() == 4 && power.dim() == 2 && power.size(0) == y.size(2) &&
-            (power.size(1) == y.size(3) || power.size(1) == half),
+  const int64_t height = y.size(2), width = y.size(3), half = width / 2 + 1;
+  const bool of_frame = cut && power.dim() == 2 && power.size(0) == cut->full_height;
+  check(!of_frame || cut->full_height == height,
+        path,
+        ": a spectrum of the whole frame, ",
+        to_string(power.sizes()),
+        ", but only ",
+        size_words(height, width),
+        " pixels are used, as nothing is known beyond the frame: the spectrum of those is wanted, "
+        "or the border that the blur has");
+  check(power.dim() == 2 && power.size(0) == height &&
+            (power.size(1) == width || power.size(1) == half),
         path,
         ": a spectrum of ",
-        y.size(2),
+        height,
         " x ",
-        y.size(3),
+        width,
         " (fft2) or ",
         half,
         " (rfft2) values is wanted, got ",
@@ -66,10 +106,33 @@ std::string NoiseModel::words() const {
   return channels.empty() ? "" : fmt::format("sigma={:g} by channel", fmt::join(channels, ", "));
 }
 
-Tensor deviations(const NoiseModel& noise, const Tensor& y, double sigma_y) {
+std::vector<std::string> NoiseModel::stated() const {
+  std::vector<std::string> all;
+  if (!channels.empty()) all.emplace_back("by channel");
+  if (!map.empty()) all.push_back("by the map " + map);
+  if (!spectrum.empty()) all.push_back("by the spectrum " + spectrum);
+  if (growth) all.emplace_back("growing with the signal");
+  return all;
+}
+
+bool Cut::is_frame(const Tensor& picture) const {
+  return picture.size(-2) == full_height && picture.size(-1) == full_width;
+}
+
+Tensor Cut::of(const Tensor& picture) const {
+  return picture.narrow(-2, top, height).narrow(-1, left, width);
+}
+
+Tensor deviations(const NoiseModel& noise,
+                  const Tensor& y,
+                  double sigma_y,
+                  const std::optional<Cut>& cut) {
   if (!noise.spectrum.empty()) return {};
-  if (!noise.map.empty()) return read_deviations(noise.map).to(y.device());
-  if (noise.growth) return signal_deviation(y, sigma_y, *noise.growth);
+  if (!noise.map.empty()) return read_deviations(noise.map, y, cut).to(y.device());
+  if (noise.growth) {
+    check_image_like("noise that grows with the signal", y);
+    return signal_deviation(y, sigma_y, *noise.growth);
+  }
   if (noise.channels.empty()) return at::full({1, 1, 1, 1}, sigma_y, y.options());
   check(y.dim() == 4 && y.size(1) == static_cast<int64_t>(noise.channels.size()),
         "noise: ",
@@ -79,17 +142,39 @@ Tensor deviations(const NoiseModel& noise, const Tensor& y, double sigma_y) {
   return at::tensor(noise.channels, at::kDouble).reshape({1, -1, 1, 1}).to(y.device());
 }
 
-Problem whitened(const NoiseModel& noise, const Problem& problem) {
-  if (!noise.spectrum.empty())
-    return whiten_spectrum(problem,
-                           read_spectrum(noise.spectrum, problem.y).to(problem.y.device()));
-  return whiten(problem, deviations(noise, problem.y, problem.sigma_y.item<double>()));
+Whitening whitening_of(const NoiseModel& noise,
+                       const Problem& problem,
+                       const std::optional<Cut>& cut) {
+  const Tensor& y = problem.y;
+  Whitening white;
+  if (noise.spectrum.empty()) {
+    white.deviation = deviations(noise, y, problem.sigma_y.item<double>(), cut);
+    white.of = [d = white.deviation](const Problem& one) { return whiten(one, d); };
+  } else {
+    const Tensor power = read_spectrum(noise.spectrum, y, cut).to(y.device());
+    white.deviation = spectral_mean(power, y.size(3)).sqrt().reshape({1, 1, 1, 1});
+    white.of = [power](const Problem& one) { return whiten_spectrum(one, power); };
+  }
+  // The identity becomes W itself.
+  const Problem unit = white.of({.A = identity(), .y = y});
+  white.W = unit.A;
+  white.sigma_y = unit.sigma_y;
+  return white;
 }
 
-Tensor draw_noise(const NoiseModel& noise, const Tensor& clean, double sigma_y, Rng& rng) {
+Problem whitened(const NoiseModel& noise, const Problem& problem, const std::optional<Cut>& cut) {
+  return whitening_of(noise, problem, cut).of(problem);
+}
+
+Tensor draw_noise(const NoiseModel& noise,
+                  const Tensor& clean,
+                  double sigma_y,
+                  Rng& rng,
+                  const std::optional<Cut>& cut) {
   const Tensor white = rng.normal(clean.sizes().vec(), clean.options());
-  if (noise.spectrum.empty()) return deviations(noise, clean, sigma_y) * white;
-  return filter_spectrum(white, read_spectrum(noise.spectrum, clean).to(clean.device()).sqrt());
+  if (noise.spectrum.empty()) return deviations(noise, clean, sigma_y, cut) * white;
+  const Tensor power = read_spectrum(noise.spectrum, clean, cut);
+  return filter_spectrum(white, power.to(clean.device()).sqrt());
 }
 
 }  // namespace eps

@@ -7,11 +7,13 @@
 #include <cmath>
 
 #include "eps/operators/factories.h"
+#include "eps/restore/blur_kernel.h"
 
 namespace eps {
 namespace {
 
-// A `Cause` is a statistic with the words for either sign of it. The strongest is named, but a
+// A `Cause` is a statistic with the words for either sign of it, which for the border depend on
+// the operator. The strongest is named, but a
 // vague one only where there is no other: samples that cannot fit have too little contrast and
 // detail, whatever the reason.
 struct Cause {
@@ -22,14 +24,9 @@ struct Cause {
 };
 
 constexpr Cause kCauses[] = {
-    {"border",
-     "its border is another: the blur that made the measurement did not wrap around, as that of "
-     "eps does, or the border was filled in",
-     "its border is another: the border of the measurement was filled in or smoothed"},
-    {"replicated",
-     "its border is another: the blur that made the measurement did not wrap around, as that of "
-     "eps does",
-     "its border or its width is another"},
+    {"border", "", ""},
+    {"replicated", "", ""},
+    {"wrapped", "", ""},
     {"width", "its kernel is too wide", "its kernel is too narrow"},
     {"shift_x",
      "its pixels lie elsewhere: another pixel grid, shifted sideways",
@@ -50,6 +47,42 @@ constexpr Cause kCauses[] = {
      true},
 };
 
+// Returns what a residual that is larger (or smaller) at the border means for this operator.
+std::string border_words(const std::optional<Border>& border, bool larger) {
+  if (!border)
+    return larger ? "it does not hold at the border of the measurement, or the border was filled in"
+                  : "the border of the measurement was filled in or smoothed";
+  if (*border == Border::valid)
+    return larger
+               ? "its kernel reaches farther than declared, or the border of the measurement was "
+                 "filled in"
+               : "the border of the measurement was filled in or smoothed";
+  if (!larger)
+    return "its border is another: the border of the measurement was filled in or smoothed";
+  return *border == Border::circular
+             ? "its border is another: the blur that made the measurement did not wrap around, as "
+               "declared, or the border was filled in"
+             : "its border is another than " + to_string(*border) + ", or was filled in";
+}
+
+// Returns what a residual along (or against) another border means.
+std::string other_border_words(const std::optional<Border>& border, bool along) {
+  if (!along) return "its border or its width is another";
+  if (border == Border::replicate)
+    return "its border is another: the blur that made the measurement wraps around";
+  return border == Border::circular
+             ? "its border is another: the blur that made the measurement did not wrap around, as "
+               "declared"
+             : "its border is another than " + (border ? to_string(*border) : "declared");
+}
+
+std::string words_of(const Cause& cause, double z, const std::optional<Border>& border) {
+  const std::string name = cause.statistic;
+  if (name == "border") return border_words(border, z > 0);
+  if (name == "replicated" || name == "wrapped") return other_border_words(border, z > 0);
+  return z > 0 ? cause.positive : cause.negative;
+}
+
 std::string evidence(const ResidualTests& tests, const ResidualStatistic& one) {
   return fmt::format(
       "{} of the residual is {:.1f} standard deviations from that of noise, by "
@@ -68,32 +101,32 @@ const ResidualStatistic& strongest(const ResidualTests& tests) {
 
 }  // namespace
 
-std::optional<Problem> with_flipped_kernel(const Problem& problem) {
-  const auto parameters = problem.A->format().parameters();
-  const auto kernel = parameters.find("kernel");
+std::optional<Problem> with_flipped_kernel(const Problem& problem,
+                                           const std::optional<Border>& border) {
+  const Tensor kernel = kernel_of(*problem.A);
+  if (!border || !kernel.defined() || !is_lopsided(kernel)) return {};
   const Shape image = problem.image();
-  if (kernel == parameters.end() || kernel->second.size(0) != 1 || problem.y.sizes() != image)
-    return {};
-  const Tensor& k = kernel->second;
-  // A symmetric kernel of even size is flipped about a point between pixels, and so shifted.
-  const Tensor flipped = k.flip({1, 2});
-  if ((flipped - k).abs().max().item<double>() <= 1e-3 * k.abs().max().item<double>()) return {};
   Problem other = problem;
-  other.A = circular_blur(flipped, image[2], image[3]);
+  other.A = blur(kernel.flip({0, 1}).unsqueeze(0), image[2], image[3], *border);
+  // A blur of several steps, such as one that also reduces, has another frame.
+  if (other.A->apply(at::zeros(image, problem.y.options())).sizes() != problem.y.sizes()) return {};
   return other;
 }
 
 std::vector<std::string> operator_findings(const ResidualTests& tests,
-                                           const std::optional<ResidualTests>& flipped,
-                                           const std::string& spec) {
-  if (!tests.any_found()) return {};
-  const ResidualStatistic& most = strongest(tests);
-  if (flipped && !flipped->any_found() && flipped->largest() < tests.largest() / 2)
+                                           const std::optional<KernelTrial>& trial,
+                                           const std::string& spec,
+                                           const std::optional<Border>& border) {
+  if (trial && trial->is_flipped())
     return {
-        fmt::format("{}: its kernel is flipped: with the kernel turned by 180 degrees the "
-                    "residual is like noise; eps convolves, other programs correlate ({})",
+        fmt::format("{}: its kernel is flipped: turned by 180 degrees it explains the measurement "
+                    "better; eps convolves, other programs correlate (chi2 at a noise of {:.3g}: "
+                    "{:.4g}, flipped {:.4g})",
                     spec,
-                    evidence(tests, most))};
+                    trial->sigma_y,
+                    trial->given,
+                    trial->flipped)};
+  if (!tests.any_found()) return {};
   const Cause* named = nullptr;
   double largest = 0;
   for (const Cause& cause : kCauses) {
@@ -103,11 +136,10 @@ std::vector<std::string> operator_findings(const ResidualTests& tests,
     largest = std::abs(one->z);
     named = &cause;
   }
-  const ResidualStatistic& shown = named ? *tests.find(named->statistic) : most;
-  const char* words = !named        ? "the residual is no white noise: the operator is another, or "
-                                      "the noise is not white"
-                      : shown.z > 0 ? named->positive
-                                    : named->negative;
+  const ResidualStatistic& shown = named ? *tests.find(named->statistic) : strongest(tests);
+  const std::string words = named ? words_of(*named, shown.z, border)
+                                  : "the residual is no white noise: the operator is another, or "
+                                    "the noise is not white";
   return {fmt::format("{}: {} ({})", spec, words, evidence(tests, shown))};
 }
 

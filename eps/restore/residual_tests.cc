@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eps/operators/factories.h"
+#include "eps/restore/blur_kernel.h"
+
 namespace eps {
 namespace {
 
@@ -29,38 +32,19 @@ Tensor laplacian(const Tensor& x) {
   return at::roll(x, 1, 2) + at::roll(x, -1, 2) + at::roll(x, 1, 3) + at::roll(x, -1, 3) - 4 * x;
 }
 
-// Returns the convolution of images with a kernel, (kh, kw) with its origin at size/2, where the
-// border's pixels are repeated outside.
-Tensor replicated_blur(const Tensor& x, const Tensor& kernel) {
-  const int64_t height = kernel.size(0), width = kernel.size(1);
-  // Convolution looks back: the pixel at i takes x[i - j + size/2] for the weight j.
-  const int64_t above = height - 1 - height / 2, left = width - 1 - width / 2;
-  const Tensor each = x.reshape({-1, 1, x.size(2), x.size(3)});
-  const Tensor padded = at::replication_pad2d(each, {left, width / 2, above, height / 2});
-  const Tensor weight = kernel.flip({0, 1}).to(x.options()).view({1, 1, height, width});
-  return at::conv2d(padded, weight).view(x.sizes());
-}
-
-// Returns the kernel, (kh, kw), of a blur with one kernel for all; undefined of other operators.
-Tensor kernel_of(const LinearOperator& A) {
-  const auto parameters = A.format().parameters();
-  const auto kernel = parameters.find("kernel");
-  return kernel == parameters.end() || kernel->second.size(0) != 1 ? Tensor() : kernel->second[0];
-}
-
 // A `Residual` holds r of each sample, (S, C, H, W), 0 where the weight is 0 and of mean square 1
 // elsewhere.
 class Residual {
  public:
-  Residual(const Problem& problem, const Tensor& samples)
-      : A_(*problem.A), x_(samples.to(problem.y.device(), at::kDouble)), prediction_(A_.apply(x_)) {
+  Residual(const Problem& problem, const Tensor& samples, const ResidualSetting& setting)
+      : A_(*problem.A),
+        W_(setting.whitening.W),
+        x_(samples.to(problem.y.device(), at::kDouble)),
+        prediction_(A_.apply(x_)) {
     const Tensor y = problem.y.to(at::kDouble);
-    const double sigma = problem.sigma_y.item<double>();
-    weight_ = A_.format().measured(at::ones_like(prediction_));
-    if (y.abs().max().item<double>() <= 1)
-      weight_ = weight_ * (prediction_.abs() < 1 - 3 * sigma).to(at::kDouble);
+    weight_ = measured(at::ones_like(prediction_)) * unclipped(y, problem.sigma_y, setting);
     count_ = sum_of(weight_);
-    r_ = (y - prediction_) * weight_;
+    r_ = white(y - prediction_) * weight_;
     const Tensor scale = (sum_of(r_.square()) / count_.clamp_min(1)).sqrt().clamp_min(1e-12);
     r_ = r_ / scale.view({-1, 1, 1, 1});
   }
@@ -70,6 +54,11 @@ class Residual {
   const Tensor& prediction() const { return prediction_; }
   Tensor of(const Tensor& image) const { return A_.apply(image); }
   Tensor kernel() const { return kernel_of(A_); }
+  // Returns the part of x that lies where the pixels of y do.
+  Tensor seen() const {
+    const auto cut = cut_of(A_, prediction_, x_.sizes().vec());
+    return cut ? cut->of(x_) : x_;
+  }
 
   // Correlation of r at a distance: a product of two independent N(0, 1) has the variance 1.
   void add_neighbours(int64_t rows, int64_t columns, ResidualTests& tests) const {
@@ -107,9 +96,9 @@ class Residual {
                                 excess.mean().item<double>()});
   }
 
-  // Correlation of r with a function of x: N(0, 1), exactly.
-  void add_direction(const std::string& name, const Tensor& direction, ResidualTests& tests) const {
-    const Tensor g = direction * weight_;
+  // Correlation of r with a function of x, a change of A x: N(0, 1), exactly.
+  void add_direction(const std::string& name, const Tensor& change, ResidualTests& tests) const {
+    const Tensor g = white(change) * weight_;
     const Tensor power = sum_of(g.square());
     if (power.min().item<double>() <= 1e-12 * count_.max().item<double>()) return;
     add(name, sum_of(r_ * g) * (count_ / power).sqrt(), count_, tests);
@@ -139,7 +128,24 @@ class Residual {
         {name, (sum / count.sqrt()).mean().item<double>(), (sum / count).mean().item<double>()});
   }
 
+  Tensor white(const Tensor& values) const { return W_ ? W_->apply(values) : values; }
+  Tensor measured(const Tensor& y) const {
+    const Tensor own = A_.format().measured(y);
+    return W_ ? W_->format().measured(own) : own;
+  }
+  // Returns 1 where 8 bits would not have clipped, and 0 elsewhere; 1 everywhere if y exceeds the
+  // range of 8 bits.
+  Tensor unclipped(const Tensor& y, const Tensor& sigma_y, const ResidualSetting& setting) const {
+    const Tensor stored = setting.offset.defined() ? y + setting.offset : y;
+    // A few ulp: the offset of what was stored may not be exact.
+    if (stored.abs().max().item<double>() > 1 + 1e-9) return at::ones_like(prediction_);
+    const Tensor value = setting.offset.defined() ? prediction_ + setting.offset : prediction_;
+    const Tensor& deviation = W_ ? setting.whitening.deviation : sigma_y;
+    return (value.abs() < 1 - 3 * deviation.to(value.device())).to(at::kDouble);
+  }
+
   const LinearOperator& A_;
+  const Operator W_;
   Tensor x_, prediction_, weight_, count_, r_;
 };
 
@@ -196,10 +202,12 @@ double ResidualTests::largest() const {
 
 int64_t border_width(int64_t size) { return std::max<int64_t>(1, size / 16); }
 
-ResidualTests test_residuals(const Problem& problem, const Tensor& samples) {
+ResidualTests test_residuals(const Problem& problem,
+                             const Tensor& samples,
+                             const ResidualSetting& setting) {
   ResidualTests tests;
   if (problem.y.dim() != 4) return tests;
-  const Residual r(problem, samples);
+  const Residual r(problem, samples, setting);
   if (!r.enough()) return tests;
   using Distance = std::pair<int64_t, int64_t>;
   for (const auto& [rows, columns] : {Distance{0, 1},
@@ -218,11 +226,17 @@ ResidualTests test_residuals(const Problem& problem, const Tensor& samples) {
   r.add_direction("shift_x", along_x, tests);
   r.add_direction("shift_y", along_y, tests);
   r.add_direction("sharpness", r.of(laplacian(x)), tests);
-  const Tensor kernel = r.kernel();
-  if (kernel.defined() && x.sizes() == prediction.sizes()) {
-    r.add_direction("width", x - prediction, tests);
-    r.add_direction("replicated", replicated_blur(x, kernel) - prediction, tests);
-  }
+  const Tensor kernel = r.kernel(), seen = r.seen();
+  if (!kernel.defined() || seen.sizes() != prediction.sizes()) return tests;
+  r.add_direction("width", seen - prediction, tests);
+  if (!setting.border || *setting.border == Border::valid) return tests;
+  const auto with_border = [&](Border border) {
+    return blur(kernel.unsqueeze(0), x.size(2), x.size(3), border)->apply(x);
+  };
+  if (*setting.border == Border::replicate)
+    r.add_direction("wrapped", with_border(Border::circular) - prediction, tests);
+  else
+    r.add_direction("replicated", with_border(Border::replicate) - prediction, tests);
   return tests;
 }
 

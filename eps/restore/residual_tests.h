@@ -7,7 +7,8 @@
 // one, so that a test which takes it to be 1 errs on the safe side.
 #pragma once
 
-#include "eps/operators/operator.h"
+#include "eps/operators/border.h"
+#include "eps/restore/noise_model.h"
 
 namespace eps {
 
@@ -28,7 +29,10 @@ struct ResidualStatistic {
 //   shift_x, _y     with A times the derivative of x (the place of pixels);
 //   sharpness       with A times the Laplacian of x;
 //   width           with x - A x, of a blur: the direction of a narrower kernel;
-//   replicated      with B x - A x, of a blur: B has the same kernel and a replicated border.
+//   replicated      with B x - A x, of a blur whose border is known: B has the same kernel and a
+//                   replicated border;
+//   wrapped         likewise where that is the border: B has a circular one.
+// Directions are whitened as y is.
 // A statistic of fewer than kFewestResiduals entries is left out, and so are all of a measurement
 // that is not image-like.
 struct ResidualTests {
@@ -45,11 +49,21 @@ struct ResidualTests {
   const ResidualStatistic* find(const std::string& name) const;
 };
 
-// Tests samples (S, C, H, W) of the problem, whose y has batch 1. The residual is divided by its
-// own root mean square: its size is chi2's matter, and fitted noise leaves none. Entries where A x
-// lies within three sigma_y of the ends of [-1, 1] are left out if y keeps to that range, as 8 bits
-// clip there; the choice depends on x alone, which keeps the law of r.
-ResidualTests test_residuals(const Problem& problem, const Tensor& samples);
+// A `ResidualSetting` says how the measurement of a problem came about.
+struct ResidualSetting {
+  Whitening whitening = {};           // of noise that is not white
+  std::optional<Border> border = {};  // of a blur
+  Tensor offset = {};                 // y plus this was stored; undefined: y was
+};
+
+// Tests samples (S, C, H, W) of the problem, whose y has batch 1 and is not whitened: r is W (y - A
+// x). It is divided by its own root mean square: its size is chi2's matter, and fitted noise leaves
+// none. Entries where A x lies within three deviations of the ends of [-1, 1] are left out if y
+// keeps to that range, as 8 bits clip there; the choice depends on x alone, which keeps the law of
+// r. (Of coloured noise neighbours of a clipped pixel still have some of its error.)
+ResidualTests test_residuals(const Problem& problem,
+                             const Tensor& samples,
+                             const ResidualSetting& setting = {});
 
 inline constexpr double kFewestResiduals = 100;
 

@@ -23,7 +23,7 @@ Json residual_json(const ResidualTests& tests) {
 std::string RestorationReport::verdict() const {
   if (!misfit.empty()) return misfit;
   if (noise_estimated)
-    return "the noise was chosen so that chi2 = 1; this says nothing of the operator";
+    return "the noise was fitted by chi2 itself, which so says nothing of the operator";
   return findings.empty() ? "the samples fit the measurement"
                           : "the residual has the size of the noise, but not its structure";
 }
@@ -33,6 +33,10 @@ void add_results(RestorationReport& report, const Restoration& r, const Tensor& 
   report.measurements = r.measurements;
   report.chi2 = r.chi2;
   report.misfit = misfit_words(r.chi2, r.measurements, report.noise_estimated);
+  if (report.approximate && !report.misfit.empty())
+    report.misfit =
+        "far from 1, by the error of the method, or as noise or operator are not those "
+        "of the measurement";
   report.interval = interval_kind(report.samples);
   report.evaluations_per_sample =
       static_cast<double>(r.cost.evaluations) / static_cast<double>(report.samples);
@@ -70,6 +74,10 @@ std::string to_json(const RestorationReport& report) {
                {"seconds", report.seconds}};
   if (report.finest_detail) json["noise"]["finest_detail"] = *report.finest_detail;
   if (!report.noise_words.empty()) json["noise"]["model"] = report.noise_words;
+  if (!report.kernel.empty()) json["kernel"] = {{"words", report.kernel}};
+  if (const auto& trial = report.kernel_trial)
+    json["kernel"]["trial"] = {
+        {"sigma", trial->sigma_y}, {"chi2", trial->given}, {"chi2_flipped", trial->flipped}};
   if (report.deviation_of_white) json["deviation_of_white"] = *report.deviation_of_white;
   if (report.psnr_of_samples) json["psnr_of_samples"] = *report.psnr_of_samples;
   if (report.psnr_of_mean) json["psnr_of_mean"] = *report.psnr_of_mean;

@@ -4,12 +4,10 @@
 #include <optional>
 
 #include "eps/restore/measurement.h"
-#include "eps/restore/residual_tests.h"
+#include "eps/restore/operator_findings.h"
 #include "eps/restore/restoration.h"
 
 namespace eps {
-
-inline constexpr double kGreyLevel = 1 / 127.5;  // of 8 bits, in units of [-1, 1]
 
 // A `RestorationReport` holds the numbers and words of a restoration.
 struct RestorationReport {
@@ -29,7 +27,12 @@ struct RestorationReport {
   double chi2 = 0;
   double measured_share = 1;  // of the entries of y
   std::string misfit = {};    // misfit_words(); empty: chi2 is that of a fit
+  // The method approximates the posterior: its own error is part of chi2 and of the residual, and
+  // no finding is made of them.
+  bool approximate = false;
   ResidualTests residual = {};
+  std::string kernel = {};  // how a kernel is taken that is not its own mirror image, in words
+  std::optional<KernelTrial> kernel_trial = {};
   // Sentences of what speaks against operator, noise or network: operator_findings() and others.
   std::vector<std::string> findings = {};
   std::vector<std::string> warnings = {};  // RestorationResult::warnings

@@ -1,11 +1,12 @@
 // A measurement in a file restored by a network.
 #include "eps/restore/restore.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
 #include "eps/model/network_denoiser.h"
+#include "eps/restore/blur_kernel.h"
 #include "eps/restore/noise_level.h"
 #include "eps/restore/operator_findings.h"
 #include "eps/restore/training_range.h"
@@ -15,10 +16,9 @@ namespace {
 
 // Returns a warning about a kernel that is no average, most likely a mistake.
 std::vector<std::string> kernel_warnings(const LinearOperator& A, const std::string& spec) {
-  const auto parameters = A.format().parameters();
-  const auto kernel = parameters.find("kernel");
-  if (kernel == parameters.end()) return {};
-  const double sum = kernel->second[0].sum().item<double>();
+  const Tensor kernel = kernel_of(A);
+  if (!kernel.defined()) return {};
+  const double sum = kernel.sum().item<double>();
   if (std::abs(sum - 1) <= 0.05) return {};
   return {fmt::format("the kernel of {} has the sum {:.4g}, not 1", spec, sum)};
 }
@@ -33,11 +33,14 @@ void validate(const RestorationRequest& request) {
   if (!request.method.empty()) choose_method(request.method, "", request.steps);
   const double sigma_y = request.sigma_y.value_or(kSimulatedNoise);
   check(sigma_y > 0 && std::isfinite(sigma_y), "restore: sigma_y must be > 0, got ", sigma_y);
-  const NoiseModel& noise = request.noise;
-  const int models = !noise.channels.empty() + !noise.map.empty() + !noise.spectrum.empty() +
-                     noise.growth.has_value();
-  check(models <= 1, "restore: one model of the noise is wanted, got ", models);
-  check(!noise.growth || request.sigma_y || request.simulate,
+  std::vector<std::string> noise = request.noise.stated();
+  if (request.sigma_y && !noise.empty() && !request.noise.growth)
+    noise.insert(noise.begin(), fmt::format("as sigma={:g}", *request.sigma_y));
+  check(noise.size() <= 1,
+        "restore: the noise is stated ",
+        fmt::format("{}", fmt::join(noise, " and ")),
+        "; one statement is wanted");
+  check(!request.noise.growth || request.sigma_y || request.simulate,
         "restore: noise that grows with the signal needs the deviation without light, too");
 }
 
@@ -104,19 +107,115 @@ double noise_of(const RestorationRequest& request,
   return sigma_y;
 }
 
-// Adds what speaks against the operator to the report. Only a suspicion costs evaluations: two
-// samples with the kernel flipped, where that is another kernel.
-void add_findings(const std::function<Restoration(const Problem&)>& restore_two,
-                  RestorationResult& result) {
-  const Problem& problem = result.measurement.problem;
+// Returns the whitening of the noise where it is not white. Noise that grows with the signal does
+// so with the values of the file.
+Whitening whitening_for(const RestorationRequest& request, const Measurement& measurement) {
+  if (request.noise.is_white()) return {};
+  Problem stored = measurement.problem;
+  stored.sigma_y = scalar(request.sigma_y.value_or(kSimulatedNoise));
+  if (measurement.offset.defined()) stored.y = stored.y + measurement.offset;
+  return whitening_of(request.noise, stored, measurement.cut);
+}
+
+// A `Restorer` samples problems like that of the measurement, which are not whitened.
+struct Restorer {
+  const MethodChoice& choice;
+  const Denoiser& denoiser;
+  RestorationOptions options;
+  Whitening whitening = {};
+
+  Problem white(const Problem& problem) const {
+    return whitening.W ? whitening.of(problem) : problem;
+  }
+  // Returns the chi2 of two samples under another noise level.
+  double chi2(const Problem& problem, double sigma_y) const {
+    Problem one = white(problem);
+    one.sigma_y = scalar(sigma_y);
+    RestorationOptions two = options;
+    two.samples = kKernelSamples;
+    return restore(choice.with("steps", kKernelSteps), denoiser, one, two).chi2;
+  }
+  // Returns two samples under the problem's own noise level.
+  Tensor samples(const Problem& problem) const {
+    Problem one = white(problem);
+    one.sigma_y = problem.sigma_y;
+    RestorationOptions two = options;
+    two.samples = kKernelSamples;
+    return restore(choice, denoiser, one, two).samples;
+  }
+
+  static constexpr int64_t kKernelSamples = 2, kKernelSteps = 8;
+  static constexpr int64_t kKernelEvaluations = 2 * kKernelSamples * kKernelSteps;
+};
+
+// Returns the comparison of a kernel with its mirror image, where the two differ. `most`: the
+// largest noise that the network knows. A border that is wrong can make either kernel look better:
+// where the residual has structure, that of the flipped kernel must have none.
+std::optional<KernelTrial> try_kernel(const RestorationRequest& request,
+                                      const Restorer& restorer,
+                                      const Problem& problem,
+                                      const std::optional<Problem>& flipped,
+                                      double most,
+                                      const ResidualSetting& setting,
+                                      const RestorationReport& report) {
+  constexpr int64_t kFewest = 1000;  // measurements
+  if (!flipped || report.measurements < kFewest) return {};
+  KernelTrial trial{.sigma_y = std::max(most, report.sigma_y)};
+  start_stage(request, "evaluations for a flipped kernel", Restorer::kKernelEvaluations);
+  trial.given = restorer.chi2(problem, trial.sigma_y);
+  trial.flipped = restorer.chi2(*flipped, trial.sigma_y);
+  if (!trial.is_flipped() || !report.residual.any_found()) return trial;
+  start_stage(request,
+              "evaluations for a flipped kernel",
+              measured_cost(restorer.choice).evaluations * Restorer::kKernelSamples);
+  trial.refuted = test_residuals(*flipped, restorer.samples(*flipped), setting).any_found();
+  return trial;
+}
+
+// Returns how a kernel is taken that is not its own mirror image.
+std::string kernel_words(const std::optional<KernelTrial>& trial, bool is_flipped) {
+  const std::string taken =
+      is_flipped ? "turned by 180 degrees, then convolved"
+                 : "convolved as it is; flip it if the program that made the measurement "
+                   "correlates (cv2, torch)";
+  if (!trial) return taken;
+  const auto numbers = [&](const char* verdict) {
+    return fmt::format("{} (chi2 at a noise of {:.3g}: {:.4g}, flipped {:.4g})",
+                       verdict,
+                       trial->sigma_y,
+                       trial->given,
+                       trial->flipped);
+  };
+  if (trial->refuted) return taken + numbers("; neither this nor flipped it fits");
+  if (trial->is_flipped()) return taken + numbers("; flipped it fits better");
+  return taken + numbers(trial->is_given() ? "; flipped it fits less well"
+                                           : "; flipped it fits as well, so this is not known");
+}
+
+// Adds the tests of the residual, and what they say of the operator. problem: not whitened, with
+// the sigma_y of the whitened one.
+void judge(const RestorationRequest& request,
+           const Restorer& restorer,
+           const Problem& problem,
+           const OperatorChoice& chosen,
+           const Checkpoint& network,
+           RestorationResult& result) {
   RestorationReport& report = result.report;
-  report.residual = test_residuals(problem, result.restoration.samples);
-  std::optional<ResidualTests> flipped;
-  if (report.residual.any_found())
-    if (const auto other = with_flipped_kernel(problem))
-      flipped = test_residuals(*other, restore_two(*other).samples);
-  const auto findings = operator_findings(report.residual, flipped, report.operator_spec);
-  report.findings.insert(report.findings.begin(), findings.begin(), findings.end());
+  const ResidualSetting setting{.whitening = restorer.whitening,
+                                .border = chosen.border,
+                                .offset = result.measurement.offset};
+  report.residual = test_residuals(problem, result.restoration.samples, setting);
+  const auto flipped = with_flipped_kernel(problem, chosen.border);
+  if (!report.approximate) {
+    const double most = std::min(trained_noise(network.provenance).high, 0.2) /
+                        noise_factor(problem, restorer.options.channels);
+    report.kernel_trial = try_kernel(request, restorer, problem, flipped, most, setting, report);
+    const auto findings = operator_findings(
+        report.residual, report.kernel_trial, report.operator_spec, chosen.border);
+    report.findings.insert(report.findings.begin(), findings.begin(), findings.end());
+  }
+  if (flipped)
+    report.kernel = kernel_words(report.kernel_trial, request.operator_options.flip_kernel);
 }
 
 }  // namespace
@@ -169,17 +268,21 @@ RestorationResult restore_measurement(const Measurement& measurement,
   RestorationReport& report = result.report;
   report = {.input = request.input,
             .simulated = request.simulate,
-            .operator_spec = chosen.spec,
+            .operator_spec = chosen.spec + (chosen.is_black ? ", black outside" : ""),
             .noise_estimated = !request.sigma_y && request.noise.is_white() && !request.simulate,
             .noise_words = request.noise.words(),
             .network = request.network,
-            .seed = request.options.seed};
+            .seed = request.options.seed,
+            .approximate = !is_for_posterior(network.input)};
   check(!report.noise_estimated || is_for_posterior(network.input),
         request.method,
         ": the noise of the measurement must be stated; only a network trained for the posterior "
         "estimates it");
+  const Problem plain = problem;
+  const Whitening whitening = whitening_for(request, result.measurement);
+  if (whitening.W) problem = whitening.of(plain);
   warn(request, measurement.warnings, result);
-  warn(request, kernel_warnings(*problem.A, chosen.spec), result);
+  warn(request, kernel_warnings(*plain.A, chosen.spec), result);
   warn(request,
        operator_warnings(request.network,
                          network.provenance,
@@ -192,10 +295,6 @@ RestorationResult restore_measurement(const Measurement& measurement,
         {request.method + " approximates the posterior: chi2 and the intervals have its own error"},
         result);
   const NetworkDenoiser denoiser(network);
-  if (!request.noise.is_white()) {
-    problem.sigma_y = scalar(request.sigma_y.value_or(kSimulatedNoise));
-    problem = whitened(request.noise, problem);
-  }
   report.sigma_y = noise_of(request, network, denoiser, result);
   problem.sigma_y = scalar(report.sigma_y);
   report.method = request.method.empty() ? method_served_by(network.input) : request.method;
@@ -209,12 +308,9 @@ RestorationResult restore_measurement(const Measurement& measurement,
   add_results(report, result.restoration, measurement.truth);
   report.measured_share =
       static_cast<double>(report.measurements) / static_cast<double>(problem.y.numel());
-  const auto restore_two = [&](const Problem& other) {
-    options.samples = 2;
-    start_stage(request, "evaluations for a flipped kernel", measured_cost(choice).evaluations * 2);
-    return restore(choice, denoiser, other, options);
-  };
-  add_findings(restore_two, result);
+  Problem stated = plain;
+  stated.sigma_y = problem.sigma_y;
+  judge(request, {choice, denoiser, options, whitening}, stated, chosen, network, result);
   report.warnings = result.warnings;
   return result;
 }

@@ -77,6 +77,12 @@ Tensor bend() {
   return kernel / kernel.sum();
 }
 
+// Light that fades down and to the right, a product of a row and a column.
+Tensor trail() {
+  const Tensor line = (-at::arange(7, at::kDouble) / 2).exp();
+  return line.unsqueeze(1) * line / (line.sum() * line.sum());
+}
+
 // sRGB to linear light and back, of values in [-1, 1].
 Tensor to_linear(const Tensor& x) {
   const Tensor u = (x + 1) / 2;
@@ -101,23 +107,23 @@ class ForeignMeasurement : public testing::Test {
     return model;
   }
   RestorationReport restored(const std::function<Tensor(const Tensor& face)>& make,
-                             OperatorOptions operator_options,
-                             bool stated = true,
-                             const std::string& border = "circular") const {
-    if (!operator_options.kernel.empty() || !operator_options.gaussian.empty())
-      operator_options.border = border;
+                             const OperatorOptions& operator_options,
+                             bool stated = true) const {
+    RestorationRequest request = request_for(make);
+    request.operator_options = operator_options;
+    if (stated) request.sigma_y = kNoise * kGreyLevel;
+    return restore_measurement(request, network()).report;
+  }
+  // Writes the picture with noise of these grey levels.
+  RestorationRequest request_for(const std::function<Tensor(const Tensor& face)>& make,
+                                 const Tensor& levels = at::scalar_tensor(kNoise,
+                                                                          at::kDouble)) const {
     const Tensor face =
         from_uint8(read_image(EPS_SOURCE_DIR "/models/faces64-images/06.png")).to(at::kDouble);
     const Tensor y = make(face);
     const Tensor noise = Rng(7).normal(y.sizes().vec());
-    write_png(picture_, (y * 127.5 + 127.5 + kNoise * noise).round().clamp(0, 255).to(at::kByte));
-    RestorationRequest request{.input = picture_,
-                               .operator_options = operator_options,
-                               .network = "faces64-eps",
-                               .steps = 10,
-                               .options = {.samples = 2}};
-    if (stated) request.sigma_y = kNoise * kGreyLevel;
-    return restore_measurement(request, network()).report;
+    write_png(picture_, (y * 127.5 + 127.5 + levels * noise).round().clamp(0, 255).to(at::kByte));
+    return {.input = picture_, .network = "faces64-eps", .steps = 10, .options = {.samples = 2}};
   }
   std::string file_of(const Tensor& kernel) const {
     write_npy(kernel_, kernel);
@@ -140,11 +146,11 @@ class ForeignMeasurement : public testing::Test {
 TEST_F(ForeignMeasurement, ThatIsAsDeclaredHasNoFinding) {
   const auto same = [](const Tensor& x) { return x; };
   fits(restored([](const Tensor& x) { return convolve(x, streak(), Border::circular); },
-                {.kernel = file_of(streak())}));
+                {.kernel = file_of(streak()), .border = "circular"}));
   fits(restored([](const Tensor& x) { return convolve(x, bend(), Border::circular); },
-                {.kernel = file_of(bend())}));
+                {.kernel = file_of(bend()), .border = "circular"}));
   fits(restored([](const Tensor& x) { return convolve(x, bell(1.5), Border::circular); },
-                {.gaussian = "1.5"}));
+                {.gaussian = "1.5", .border = "circular"}));
   fits(restored(means_of_blocks, {.downscale = "4"}));
   const std::string mask = folder_.file("mask.png");
   write_png(mask, 255 * (Rng(2).uniform({kPixels, kPixels}) < 0.4).to(at::kByte));
@@ -152,49 +158,88 @@ TEST_F(ForeignMeasurement, ThatIsAsDeclaredHasNoFinding) {
 }
 
 TEST_F(ForeignMeasurement, WithAnotherBorderIsNamed) {
-  finds(restored([](const Tensor& x) { return convolve(x, streak(), Border::zero); },
-                 {.kernel = file_of(streak())}),
-        "did not wrap around");
+  const RestorationReport black =
+      restored([](const Tensor& x) { return convolve(x, bend(), Border::zero); },
+               {.kernel = file_of(bend()), .border = "circular"});
+  finds(black, "did not wrap around");
+  EXPECT_TRUE(black.kernel_trial.has_value());
   finds(restored([](const Tensor& x) { return convolve(x, bell(1.5), Border::replicate); },
-                 {.gaussian = "1.5"}),
+                 {.gaussian = "1.5", .border = "circular"}),
         "did not wrap around");
+  finds(restored([](const Tensor& x) { return convolve(x, bell(1.5), Border::circular); },
+                 {.gaussian = "1.5", .border = "reflect101"}),
+        "another than reflect101");
 }
 
 // What lies beyond the frame is unknown unless it is said: the border of the picture is then left
 // out, whatever a program made up there.
 TEST_F(ForeignMeasurement, WithAnyBorderFitsWhereNoneIsClaimed) {
-  fits(restored([](const Tensor& x) { return convolve(x, bend(), Border::zero); },
-                {.kernel = file_of(bend())},
-                true,
-                ""));
+  const RestorationReport report =
+      restored([](const Tensor& x) { return convolve(x, bend(), Border::zero); },
+               {.kernel = file_of(bend())});
+  fits(report);
+  ASSERT_TRUE(report.kernel_trial.has_value());
+  EXPECT_TRUE(report.kernel_trial->is_given());
+  EXPECT_NE(report.kernel.find("flipped it fits less well"), std::string::npos) << report.kernel;
   fits(restored([](const Tensor& x) { return convolve(x, bell(1.5), Border::replicate); },
-                {.gaussian = "1.5"},
-                true,
-                "replicate"));
+                {.gaussian = "1.5", .border = "replicate"}));
+}
+
+// Black outside is -1, not 0.
+TEST_F(ForeignMeasurement, WithABlackBorderFitsWhereItIsSaid) {
+  const auto make = [](const Tensor& x) { return convolve(x, bell(1.5), Border::zero); };
+  fits(restored(make, {.gaussian = "1.5", .border = "black"}));
+  finds(restored(make, {.gaussian = "1.5", .border = "zero"}), "another than zero");
 }
 
 // The default of cv2.filter2D, with the noise estimated: chi2 is 1 by choice.
 TEST_F(ForeignMeasurement, WithAReflectedBorderIsNamedWhereTheNoiseIsEstimated) {
   const RestorationReport report =
       restored([](const Tensor& x) { return convolve(x, streak(), Border::reflect101); },
-               {.kernel = file_of(streak())},
+               {.kernel = file_of(streak()), .border = "circular"},
                false);
   finds(report, "did not wrap around");
   EXPECT_NEAR(report.chi2, 1, 0.25);
   EXPECT_EQ(report.verdict(),
-            "the noise was chosen so that chi2 = 1; this says nothing of the operator");
+            "the noise was fitted by chi2 itself, which so says nothing of the operator");
   EXPECT_FALSE(report.fits());
 }
 
+// By default nothing is claimed of the border: of the samples of either kernel the residual is like
+// noise, and only larger noise tells them apart.
 TEST_F(ForeignMeasurement, WithACorrelatedKernelIsNamed) {
-  const auto make = [](const Tensor& x) { return correlate(x, bend(), Border::circular); };
-  finds(restored(make, {.kernel = file_of(bend())}), "its kernel is flipped");
-  fits(restored(make, {.kernel = file_of(bend().flip({0, 1}))}));
+  const auto make = [](Border border) {
+    return [=](const Tensor& x) { return correlate(x, bend(), border); };
+  };
+  finds(restored(make(Border::reflect101), {.kernel = file_of(bend())}), "its kernel is flipped");
+  finds(restored(make(Border::circular), {.kernel = file_of(bend()), .border = "circular"}),
+        "its kernel is flipped");
+  const auto trailed = [](const Tensor& x) { return correlate(x, trail(), Border::reflect101); };
+  finds(restored(trailed, {.kernel = file_of(trail()), .border = "reflect101"}),
+        "its kernel is flipped");
+  fits(
+      restored(trailed, {.kernel = file_of(trail()), .flip_kernel = true, .border = "reflect101"}));
 }
 
 TEST_F(ForeignMeasurement, WithANarrowerKernelIsNamed) {
-  const auto make = [](const Tensor& x) { return convolve(x, bell(1.5), Border::circular); };
+  const auto make = [](const Tensor& x) { return convolve(x, bell(1.5), Border::reflect101); };
   finds(restored(make, {.gaussian = "2.5"}), "too wide");
+  finds(restored(make, {.gaussian = "2.5", .border = "reflect101"}), "too wide");
+}
+
+// Four times the noise on the right as on the left, said by a map of the frame, of which the
+// default uses the inside.
+TEST_F(ForeignMeasurement, WithANoiseMapFits) {
+  const std::string map = folder_.file("map.npy");
+  const Tensor levels = at::linspace(2.5, 10, kPixels, at::kDouble).expand({kPixels, kPixels});
+  write_npy(map, (levels * kGreyLevel).contiguous());
+  RestorationRequest request =
+      request_for([&](const Tensor& x) { return convolve(x, bend(), Border::reflect101); }, levels);
+  request.noise.map = map;
+  request.operator_options = {.kernel = file_of(bend())};
+  const RestorationReport report = restore_measurement(request, network()).report;
+  fits(report);
+  EXPECT_TRUE(report.kernel_trial && report.kernel_trial->is_given());
 }
 
 // What the residual does not show (docs/commands.md): a blur in linear light is explained by
@@ -203,7 +248,25 @@ TEST_F(ForeignMeasurement, InLinearLightIsNotCaught) {
   const auto make = [](const Tensor& x) {
     return to_srgb(convolve(2 * to_linear(x) - 1, bell(1.5), Border::circular).add(1).div(2));
   };
+  fits(restored(make, {.gaussian = "1.5", .border = "circular"}));
   fits(restored(make, {.gaussian = "1.5"}));
+}
+
+// A method for priors has an error of its own, of which nothing is said as if the operator had it.
+TEST_F(ForeignMeasurement, IsNotJudgedByAMethodForPriors) {
+  RestorationRequest request = request_for(means_of_blocks);
+  request.sigma_y = kNoise * kGreyLevel;
+  request.operator_options = {.downscale = "4"};
+  request.network = "faces64-prior";
+  request.method = "pigdm";
+  request.steps = 3;
+  const Checkpoint prior = read_checkpoint(EPS_SOURCE_DIR "/models/faces64-prior.safetensors");
+  const RestorationReport report = restore_measurement(request, prior).report;
+  EXPECT_TRUE(report.approximate && report.findings.empty());
+  EXPECT_FALSE(report.residual.statistics.empty());
+  if (!report.misfit.empty()) {
+    EXPECT_NE(report.misfit.find("error of the method"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Hints about measurements and masks that are not what they are taken for.
 #include "eps/restore/input_hints.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "eps/base/random.h"
+#include "eps/io/images/image.h"
 
 namespace eps {
 namespace {
@@ -44,16 +46,35 @@ TEST_F(InputHints, RecogniseAMaskThatIsTooSmall) {
 }
 
 TEST_F(InputHints, RecogniseUnitsFromZeroToOne) {
-  EXPECT_TRUE(says(range_hints("y", (y_ + 1) / 2), "y: its values lie in [0, 1]"));
+  EXPECT_TRUE(says(range_hints("y", (y_ + 1) / 2), "y: its values seem to lie in [0, 1]"));
   EXPECT_TRUE(range_hints("y", y_).empty());
+}
+
+// Faces in either unit, with noise of 0 to 12.8 grey levels, and bright ones in [-1, 1].
+TEST_F(InputHints, TellTheUnitsOfNoisyAndOfBrightPictures) {
+  Rng rng(4);
+  for (int face = 1; face <= 12; ++face) {
+    const std::string file =
+        fmt::format("{}/models/faces64-images/{:02d}.png", EPS_SOURCE_DIR, face);
+    const Tensor unit = read_image(file).unsqueeze(0).to(at::kDouble) / 255;
+    for (const double noise : {0.0, 0.025, 0.05}) {
+      const Tensor n = noise * rng.normal(unit.sizes().vec());
+      EXPECT_FALSE(range_hints("y", unit + n).empty()) << file << ' ' << noise;
+      for (const double gamma : {1.0, 0.5})
+        EXPECT_TRUE(range_hints("y", 2 * (unit.pow(gamma) + n) - 1).empty())
+            << file << ' ' << noise << ' ' << gamma;
+    }
+  }
 }
 
 TEST_F(InputHints, RecogniseCentredKSpace) {
   const Tensor image = at::ones({1, 1, 8, 6}, at::kDouble) + 0.1 * Rng(2).normal({1, 1, 8, 6});
   const Tensor first = at::view_as_real(at::fft_fft2(image)).contiguous(),
                centred = at::fft_fftshift(first, {{2, 3}});
-  EXPECT_TRUE(kspace_hints("k", first).empty());
-  EXPECT_TRUE(says(kspace_hints("k", centred), "k-space seems to be centred"));
+  EXPECT_TRUE(kspace_hints("k", first, false).empty());
+  EXPECT_TRUE(says(kspace_hints("k", centred, false), "k-space seems to be centred"));
+  EXPECT_TRUE(kspace_hints("k", centred, true).empty());
+  EXPECT_TRUE(says(kspace_hints("k", first, true), "declared as centred, but"));
 }
 
 }  // namespace

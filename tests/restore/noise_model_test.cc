@@ -86,6 +86,45 @@ TEST_F(NoiseModelFiles, WrongFilesAreNamed) {
               whitened({.spectrum = file_}, {identity(), y_});
             }),
             file_ + ": a spectrum of 8 x 8 (fft2) or 5 (rfft2) values is wanted, got 4 x 8");
+  write_npy(file_, at::ones({6, 8}));
+  EXPECT_EQ(error_of([&] { deviations({.map = file_}, y_, 1); }),
+            file_ + ": deviations for 1 x 6 x 8 values; the measurement has 3 x 8 x 8");
+  Tensor map = at::ones({8, 8});
+  map[3][4] = NAN;
+  write_npy(file_, map);
+  EXPECT_EQ(error_of([&] { deviations({.map = file_}, y_, 1); }),
+            file_ + ": deviations must be > 0, found nan");
+  write_npy(file_, at::full({8, 8}, INFINITY));
+  EXPECT_EQ(error_of([&] { deviations({.map = file_}, y_, 1); }),
+            file_ + ": every deviation is infinite");
+}
+
+// K-space and flat measurements have no map of pixels, nor a spectrum.
+TEST_F(NoiseModelFiles, AreForImages) {
+  write_npy(file_, at::ones({8, 8}));
+  for (const Tensor& y : {at::zeros({1, 20}, at::kDouble), at::zeros({1, 1, 8, 8, 2}, at::kDouble)})
+    for (const NoiseModel& noise :
+         {NoiseModel{.map = file_}, NoiseModel{.spectrum = file_}, NoiseModel{.growth = 0.1}})
+      EXPECT_NE(error_of([&] {
+                  whitened(noise, {identity(), y});
+                }).find("is for measurements that are images; this one is 1 x "),
+                std::string::npos);
+}
+
+// A picture of the frame of which the inside is used has a map of its frame.
+TEST_F(NoiseModelFiles, MapsAreCutAsTheirPictureIs) {
+  const Cut cut{.top = 1, .left = 2, .height = 6, .width = 5, .full_height = 8, .full_width = 8};
+  const Tensor map = Rng(2).uniform({8, 8}) + 0.1, y = cut.of(y_);
+  write_npy(file_, map);
+  const Tensor wanted = map.slice(0, 1, 7).slice(1, 2, 7).reshape({1, 1, 6, 5});
+  EXPECT_TRUE(deviations({.map = file_}, y, 1, cut).equal(wanted));
+  write_npy(file_, wanted[0][0].contiguous());
+  EXPECT_TRUE(deviations({.map = file_}, y, 1, cut).equal(wanted));
+  write_npy(file_, map);
+  EXPECT_NE(error_of([&] {
+              whitened({.spectrum = file_}, {identity(), y}, cut);
+            }).find("a spectrum of the whole frame, 8 x 8, but only 6 x 5 pixels are used"),
+            std::string::npos);
 }
 
 }  // namespace

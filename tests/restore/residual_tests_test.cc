@@ -5,8 +5,10 @@
 
 #include <cmath>
 
+#include "eps/io/npy.h"
 #include "eps/operators/factories.h"
 #include "eps/restore/restoration.h"
+#include "tests/files.h"
 #include "tests/restore/small_prior.h"
 
 namespace eps {
@@ -21,13 +23,23 @@ Tensor smooth_images(int64_t count, int64_t channels, int64_t side, Rng& rng) {
 }
 
 // Images that are one draw of each problem's posterior: the truth itself is one.
-std::map<std::string, std::vector<double>> null_values(const Operator& A, int64_t count) {
+std::map<std::string, std::vector<double>> null_values(const Operator& A,
+                                                       int64_t count,
+                                                       std::optional<Border> border = {},
+                                                       const NoiseModel& noise = {}) {
   std::map<std::string, std::vector<double>> all;
   Rng rng(5);
   for (int64_t k = 0; k < count; ++k) {
     const Tensor x = smooth_images(1, 3, 32, rng);
-    const Problem problem = observe(A, x, scalar(0.05), rng);
-    for (const auto& one : test_residuals(problem, x).statistics) all[one.name].push_back(one.z);
+    Problem problem = observe(A, x, scalar(0.05), rng);
+    ResidualSetting setting{.border = border};
+    if (!noise.is_white()) {
+      const Tensor clean = A->apply(x);
+      problem.y = clean + A->format().measured(draw_noise(noise, clean, 0.05, rng));
+      setting.whitening = whitening_of(noise, problem);
+    }
+    for (const auto& one : test_residuals(problem, x, setting).statistics)
+      all[one.name].push_back(one.z);
   }
   return all;
 }
@@ -45,11 +57,59 @@ void expect_standard(const std::map<std::string, std::vector<double>>& values, s
 }
 
 TEST(ResidualTests, AreStandardNormalForWhiteNoise) {
-  expect_standard(null_values(circular_blur(motion_kernel(7, 30).unsqueeze(0), 32, 32), 300), 15);
+  const Tensor kernel = motion_kernel(7, 30).unsqueeze(0);
+  expect_standard(null_values(circular_blur(kernel, 32, 32), 300, Border::circular), 15);
+  expect_standard(null_values(blur(kernel, 32, 32, Border::reflect), 100, Border::reflect), 15);
+  expect_standard(null_values(blur(kernel, 32, 32, Border::replicate), 100, Border::replicate), 15);
+  expect_standard(null_values(blur(kernel, 32, 32, Border::valid), 100, Border::valid), 14);
   Rng rng(6);
   expect_standard(null_values(inpainting((rng.uniform({1, 1, 32, 32}) < 0.5).to(at::kDouble)), 300),
                   13);
   expect_standard(null_values(average_pool(2), 300), 13);
+}
+
+// Noise that is not one number is whitened, and so is what the residual is compared with.
+// Deviations of 0.02 to 0.4: y exceeds [-1, 1], or keeps to it.
+TEST(ResidualTests, AreStandardNormalForWhitenedNoise) {
+  const Folder folder;
+  const std::string map = folder.file("map.npy"), spectrum = folder.file("spectrum.npy");
+  const Tensor ramp = at::linspace(0.02, 0.4, 32, at::kDouble);
+  write_npy(map, ramp.unsqueeze(1).expand({32, 32}).contiguous());
+  write_npy(spectrum,
+            (0.001 + 0.05 * at::linspace(1, 0, 17, at::kDouble)).expand({32, 17}).clone());
+  const Tensor kernel = motion_kernel(7, 30).unsqueeze(0);
+  const Operator A = circular_blur(kernel, 32, 32);
+  expect_standard(null_values(A, 100, Border::circular, {.map = map}), 15);
+  expect_standard(null_values(A, 100, Border::circular, {.spectrum = spectrum}), 15);
+  expect_standard(null_values(A, 100, Border::circular, {.channels = {0.02, 0.1, 0.3}}), 15);
+  expect_standard(null_values(identity(), 100, {}, {.map = map}), 13);
+}
+
+// 8 bits clip a picture whatever its weights are.
+TEST(ResidualTests, KnowWhereWhitenedNoiseIsClipped) {
+  const Folder folder;
+  const std::string map = folder.file("map.npy");
+  write_npy(map, at::linspace(0.02, 0.2, 64, at::kDouble).expand({64, 64}).contiguous());
+  const NoiseModel noise{.map = map};
+  Rng rng(8);
+  for (int k = 0; k < 5; ++k) {
+    const Tensor x = (6 * smooth_images(1, 3, 64, rng)).clamp(-1, 1);
+    Problem problem{.A = identity(), .y = x};
+    problem.y = (x + draw_noise(noise, x, 0.05, rng)).mul(127.5).round().div(127.5).clamp(-1, 1);
+    const ResidualSetting setting{.whitening = whitening_of(noise, problem)};
+    EXPECT_FALSE(test_residuals(problem, x, setting).any_found()) << k;
+  }
+}
+
+// What was stored is y and an offset.
+TEST(ResidualTests, KnowWhereAnOffsetMeasurementIsClipped) {
+  Rng rng(8);
+  const Tensor x = (6 * smooth_images(1, 3, 64, rng)).clamp(-1, 1);
+  Problem problem = observe(identity(), x, scalar(0.1), rng);
+  const Tensor offset = at::full({1, 1, 64, 64}, 0.3, at::kDouble);
+  problem.y = (problem.y + offset).clamp(-1, 1) - offset;
+  EXPECT_FALSE(test_residuals(problem, x, {.offset = offset}).any_found());
+  EXPECT_TRUE(test_residuals(problem, x).any_found());
 }
 
 // Samples of an exact prior's posterior: the mean of 8 that share y has a variance of 1 at most.
@@ -66,7 +126,7 @@ TEST(ResidualTests, HaveLessVarianceForSamplesOfOneMeasurement) {
                                   prior,
                                   problem,
                                   {.samples = 8, .seed = static_cast<uint64_t>(k)});
-    const ResidualTests tests = test_residuals(problem, r.samples);
+    const ResidualTests tests = test_residuals(problem, r.samples, {.border = Border::circular});
     EXPECT_FALSE(tests.any_found()) << k;
     for (const auto& one : tests.statistics) all[one.name].push_back(one.z);
   }
@@ -97,7 +157,7 @@ TEST(ResidualTests, FindWhatEachIsFor) {
   const double sigma_y = 0.05;
   const auto found = [&](const std::string& name, const Tensor& y) {
     const Problem problem{.A = A, .y = y, .sigma_y = scalar(sigma_y)};
-    return test_residuals(problem, x).found(name);
+    return test_residuals(problem, x, {.border = Border::circular}).found(name);
   };
   const Tensor right = A->apply(x) + sigma_y * n;
   for (const char* name : {"neighbours_0_1",
@@ -139,10 +199,34 @@ TEST(ResidualTests, KnowTheBlurWithAReplicatedBorder) {
                                            [std::clamp<int64_t>(j - b + 2, 0, side - 1)];
   const Operator A = circular_blur(kernel.unsqueeze(0), side, side);
   const Problem problem{.A = A, .y = y, .sigma_y = scalar(1e-3)};
-  const ResidualTests tests = test_residuals(problem, x);
+  const ResidualTests tests = test_residuals(problem, x, {.border = Border::circular});
   // The residual is the direction itself: a correlation of 1.
   ASSERT_NE(tests.find("replicated"), nullptr);
   EXPECT_NEAR(tests.find("replicated")->size, 1, 1e-12);
+}
+
+// A blur that is not circular, declared with another kernel or border.
+TEST(ResidualTests, FindWidthAndBorderOfAnyBlur) {
+  Rng rng(12);
+  const Tensor x = smooth_images(1, 3, 64, rng);
+  const auto tests = [&](double made, Border border, Border declared) {
+    const auto with = [&](double std, Border b) {
+      return blur(gaussian_kernel(std, 9).unsqueeze(0), 64, 64, b);
+    };
+    Problem problem = observe(with(made, border), x, scalar(0.02), rng);
+    problem.A = with(1.5, declared);
+    return test_residuals(problem, x, {.border = declared});
+  };
+  for (const Border border :
+       {Border::valid, Border::reflect101, Border::replicate, Border::zero, Border::circular}) {
+    EXPECT_FALSE(tests(1.5, border, border).any_found()) << to_string(border);
+    const ResidualTests wide = tests(1.0, border, border), narrow = tests(2.2, border, border);
+    ASSERT_TRUE(wide.found("width") && narrow.found("width")) << to_string(border);
+    EXPECT_GT(wide.find("width")->z, 0);
+    EXPECT_LT(narrow.find("width")->z, 0);
+  }
+  EXPECT_TRUE(tests(1.5, Border::replicate, Border::zero).found("replicated"));
+  EXPECT_TRUE(tests(1.5, Border::circular, Border::replicate).found("wrapped"));
 }
 
 TEST(ResidualTests, BoundTheChanceOfAnyFalseAlarm) {

@@ -178,7 +178,7 @@ TEST_F(RestoreMeasurement, TakesAMethodForAnotherNetwork) {
     return restore(choose_method(method), NetworkDenoiser(prior), problem, options).samples;
   };
   EXPECT_TRUE(identical(result.restoration.samples, direct("dps:sigma_min=0.01,steps=2,scale=5")));
-  request.operator_options = {.gaussian = "0.7"};
+  request.operator_options = {.gaussian = "0.7", .border = "circular"};
   request.method = "dps";
   request.steps = 0;
   const RestorationResult blurred = restore_measurement(request, prior);
