@@ -1,6 +1,7 @@
 // The verb `eps gallery` draws what operators make of an image, on one sheet.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <regex>
 
 #include "cli/output.h"
@@ -64,6 +65,10 @@ Tensor stack_sheets(const std::vector<Tensor>& sheets) {
 }
 
 void run_gallery(const GalleryOptions& o) {
+  check(o.sigma_y >= 0 && std::isfinite(o.sigma_y),
+        "--sigma-y ",
+        o.sigma_y,
+        ": a number >= 0 is wanted, in units of [-1, 1]");
   check(is_png(o.out), o.out, ": a .png file is wanted");
   check_folder_of(o.out);
   const std::vector<std::string> specs = o.specs.empty() ? examples() : o.specs;
@@ -104,7 +109,6 @@ void add_gallery(CLI::App& app) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   verb->add_option("--sigma-y", o->sigma_y, "Noise of the measurements, in units of [-1, 1]")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("--seed", o->seed, "Seed of random operators and of the noise")
       ->check(seed_up_to())

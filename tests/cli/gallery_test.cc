@@ -37,5 +37,16 @@ TEST(Gallery, RefusesUnknownOperatorsBeforeTheWork) {
   EXPECT_NE(outcome.output.find("did you mean \"bayer\""), std::string::npos) << outcome.output;
 }
 
+TEST(Gallery, RefusesNoiseThatIsNone) {
+  const Folder folder;
+  for (const std::string wrong : {"nan", "-1", "inf"}) {
+    const Outcome outcome = run_program(
+        EPS_PROGRAM, "gallery " + kFace + " " + folder.file("sheet.png") + " --sigma-y " + wrong);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.output,
+              "eps: --sigma-y " + wrong + ": a number >= 0 is wanted, in units of [-1, 1]\n");
+  }
+}
+
 }  // namespace
 }  // namespace eps
