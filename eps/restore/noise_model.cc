@@ -156,9 +156,7 @@ Whitening whitening_of(const NoiseModel& noise,
     white.of = [power](const Problem& one) { return whiten_spectrum(one, power); };
   }
   // The identity becomes W itself.
-  const Problem unit = white.of({.A = identity(), .y = y});
-  white.W = unit.A;
-  white.sigma_y = unit.sigma_y;
+  white.W = white.of({.A = identity(), .y = y}).A;
   return white;
 }
 

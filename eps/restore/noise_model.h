@@ -49,7 +49,6 @@ Tensor deviations(const NoiseModel& noise,
 struct Whitening {
   Operator W = nullptr;  // none: the noise is white
   Tensor deviation = {};
-  Tensor sigma_y = {};  // of W times the noise
 
   // Returns the problem W y = W A x + sigma_y n (eps/operators/whitened.h).
   std::function<Problem(const Problem& problem)> of = {};

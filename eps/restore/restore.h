@@ -22,16 +22,17 @@ struct RestorationRequest {
   OperatorOptions operator_options = {};
   bool simulate = false;               // `input` is a clean image
   std::optional<double> sigma_y = {};  // of the measurement; none: estimated, or kSimulatedNoise
-  NoiseModel noise = {};  // where one number does not describe it: sigma_y does not count then, but
-                          // for noise that grows with the signal
+  NoiseModel noise = {};  // where one number does not describe it: sigma_y is not set then, but for
+                          // noise that grows with the signal
   std::string network = "the network";  // its name, for the report and for messages
   // "pigdm" or "dps:scale=5", with the values of the operator's kind where none are given; empty:
   // the method that the network was trained for.
   std::string method = {};
   int64_t steps = 0;                // of the method; 0: as many as it has, 20 for a trained one
   RestorationOptions options = {};  // its `channels` is the network's in any case
-  // The function is called before the evaluations for the noise and before those for the samples,
-  // with their name and their largest number. RestorationOptions::on_evaluation counts them.
+  // The function is called before the evaluations for the noise, those for the samples and those
+  // for a flipped kernel, with their name and their largest number.
+  // RestorationOptions::on_evaluation counts them.
   std::function<void(const std::string& name, int64_t total)> on_stage = {};
   std::function<void(const std::string& warning)> on_warning = {};  // at once
 };
