@@ -40,6 +40,8 @@ void add_results(RestorationReport& report, const Restoration& r, const Tensor& 
   report.interval = interval_kind(report.samples);
   report.evaluations_per_sample =
       static_cast<double>(r.cost.evaluations) / static_cast<double>(report.samples);
+  report.pivot_iterations = r.cost.pivot_iterations;
+  report.pivot_error = r.cost.pivot_error;
   report.seconds = r.seconds;
   if (r.deviation.defined()) report.deviation_of_white = r.deviation.mean(0).max().item<double>();
   if (!truth.defined()) return;
@@ -72,6 +74,8 @@ std::string to_json(const RestorationReport& report) {
                {"interval", report.interval},
                {"evaluations_per_sample", report.evaluations_per_sample},
                {"seconds", report.seconds}};
+  if (report.pivot_iterations > 0)
+    json["pivots"] = {{"iterations", report.pivot_iterations}, {"error", report.pivot_error}};
   if (report.finest_detail) json["noise"]["finest_detail"] = *report.finest_detail;
   if (!report.noise_words.empty()) json["noise"]["model"] = report.noise_words;
   if (!report.kernel.empty()) json["kernel"] = {{"words", report.kernel}};

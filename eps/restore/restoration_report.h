@@ -38,6 +38,10 @@ struct RestorationReport {
   std::vector<std::string> warnings = {};  // RestorationResult::warnings
   std::string interval = {};               // interval_kind()
   double evaluations_per_sample = 0;
+  // Of pivots that were iterated (eps/diffusion/pivot.h): the iterations, and a bound of their
+  // error in units of the pivot's own noise; 0 for closed forms.
+  int64_t pivot_iterations = 0;
+  double pivot_error = 0;
   double seconds = 0;
   // The deviation that is white in a picture of deviations: that of the most uncertain pixel.
   std::optional<double> deviation_of_white = {};

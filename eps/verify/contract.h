@@ -15,12 +15,13 @@ double adjoint_error(const LinearOperator& A, const Shape& image, Rng& rng);
 // Returns |(A'A + lambda I) u - A'r| / |A'r| for u = ridge(r, lambda), the worst sample.
 double ridge_residual(const LinearOperator& A, const Shape& image, double lambda, Rng& rng);
 
-// Returns |ridge(r, lambda) - u| / |u| for u by conjugate gradients.
+// Returns |ridge(r, lambda) - u| / |u| for u by conjugate gradients, or by a dense matrix where
+// ridge itself runs conjugate gradients and the image is small.
 double ridge_against_cg(const LinearOperator& A, const Shape& image, double lambda, Rng& rng);
 
 // Returns the largest of |f(A'A) x - A'A x| / |A'A x| for f(e) = e, |f(A'A)(A'A + I) x - x| / |x|
-// for f(e) = 1/(e + 1), and the error of the latter's diagonal() against a few columns; 0 without a
-// spectrum.
+// for f(e) = 1/(e + 1), and the error of the latter's diagonal() against a few columns. Without a
+// spectrum the first is left out, and the others have the tolerance of functions().
 double filter_error(const LinearOperator& A, const Shape& image, Rng& rng);
 
 // Returns the relative error of mu_star in Eq. (12) as printed: |Sigma_star^{-1} mu_star - (x_t

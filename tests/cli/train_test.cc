@@ -149,6 +149,22 @@ TEST(TrainingRun, EndsAtALossThatIsNotFinite) {
     EXPECT_TRUE(at::isfinite(tensor).all().item<bool>()) << name;
 }
 
+// Chains, stacks and operators without a fast basis are trained on as others are.
+TEST(TrainingRun, TakesOperatorsWithoutAFastBasis) {
+  const Folder folder;
+  const Outcome trained = run_program(
+      EPS_PROGRAM,
+      "train --out " + folder.file("run") +
+          " --data synthetic:size=16,count=8 --preset tiny --preconditioning anisotropic --input "
+          "eps_precision --show-skip --images 8 --batch 4 --tasks 'blur_gaussian:std=0.6,size=5 | "
+          "inpaint_random:missing=0.5' 'super_resolution:factor=4 + inpaint_random:missing=0.8' "
+          "radon:angles=4");
+  EXPECT_EQ(trained.status, 0) << trained.output;
+  const Outcome restored =
+      run_program(EPS_PROGRAM, "convert --show " + folder.file("run/network.safetensors"));
+  EXPECT_EQ(restored.status, 0) << restored.output;
+}
+
 TEST(TrainingRun, WrongInputIsNamedAndNothingIsOverwritten) {
   const Folder folder;
   const std::string run = folder.file("run");
@@ -166,10 +182,6 @@ TEST(TrainingRun, WrongInputIsNamedAndNothingIsOverwritten) {
   expect("--out " + run + " --tasks box_inpainting --data " + folder.file("nothing"), "nothing");
   expect("--out " + run + kTiny + "--sigma-y banana", "banana");
   expect("--out " + run + kTiny + "--input pivot_sigma --sigma-y 0", "need sigma_y > 0");
-  expect("--out " + run +
-             " --data synthetic:size=16,count=8 --preset tiny --preconditioning anisotropic "
-             "--tasks 'blur_gaussian:std=0.6,size=5 | inpaint_random:missing=0.5'",
-         "the tasks do not go with input=eps and preconditioning=anisotropic");
   expect("--out " + run + kTiny + "--start " + folder.file("nothing.safetensors"),
          "arch, preset and dropout belong to a network from scratch");
   expect("--out " + run + kTiny + "--loss-scaling 0", "loss_scaling must be > 0");

@@ -9,5 +9,6 @@ int main() {
               eps::operators().size(),
               eps::methods().size(),
               blur.spec.c_str());
-  return blur.spec == "blur_gaussian:std=1.5,size=13" && !eps::methods().empty() ? 0 : 1;
+  return blur.spec == "blur_gaussian:std=1.5,size=13,border=valid" && !eps::methods().empty() ? 0
+                                                                                              : 1;
 }

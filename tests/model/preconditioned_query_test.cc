@@ -47,12 +47,11 @@ TEST(Anisotropic, TheTargetGivesTheImageBack) {
         const int64_t channels = channels_of(name, 3);
         const Operator A =
             make_operator(entry.example, at::empty({2, channels, kSize, kSize}, at::kFloat), rng);
-        if (!A->spectral()) continue;
         Tensor x0;
         const Query query = query_for(A, sigma, rng, &x0, channels);
         const PreconditionedQuery scaling(p, query);
         // Without a fast basis the functions have a tolerance of their own.
-        EXPECT_LT(relative(scaling.mean(scaling.target(x0)), x0), A->spectral() ? 2e-4 : 1e-3)
+        EXPECT_LT(relative(scaling.mean(scaling.target(x0)), x0), A->spectral() ? 2e-4 : 1e-2)
             << name << " " << p.prior_variance << " " << sigma;
       }
     }
