@@ -71,6 +71,30 @@ std::vector<std::string> value_warnings(const std::string& network,
   return warnings;
 }
 
+// Returns the border of a blur's spec; "" of other operators.
+std::string stated_border(const std::string& spec) {
+  const auto known = operators().find(operator_of(spec));
+  if (known == operators().end()) return "";
+  const auto& fields = known->second.fields;
+  const bool has = std::any_of(
+      fields.begin(), fields.end(), [](const Field& field) { return field.name == "border"; });
+  return has ? Spec::parse(spec).resolve(fields).text("border") : "";
+}
+
+// Returns a warning about the border of a blur. trained: all specs of the network.
+std::vector<std::string> border_warnings(const std::string& network,
+                                         const std::vector<std::string>& trained,
+                                         const std::string& spec) {
+  const std::string wanted = stated_border(spec);
+  if (wanted.empty()) return {};
+  std::vector<std::string> seen;
+  for (const auto& one : trained)
+    if (const std::string border = stated_border(one); !border.empty()) add_new(seen, border);
+  if (seen.empty() || std::find(seen.begin(), seen.end(), wanted) != seen.end()) return {};
+  return {fmt::format(
+      "{} was trained for blurs with border={}, not {}", network, fmt::join(seen, " or "), wanted)};
+}
+
 }  // namespace
 
 Range trained_noise(const Provenance& trained) {
@@ -92,22 +116,27 @@ std::vector<std::string> operator_warnings(const std::string& network,
                                            const std::string& spec,
                                            int64_t side) {
   const std::string name = operator_of(spec);
-  std::vector<std::string> known, same;
+  std::vector<std::string> known, same, all;
   bool similar = false;
   for (const auto& task : trained.tasks) {
     const std::string one = trained_spec(task), own = operator_of(one);
     if (own == name) same.push_back(one);
+    all.push_back(one);
     similar = similar || same_family(name, own);
     add_new(known, own);
   }
-  if (!same.empty()) {
+  if (!same.empty() || similar) {
     try {
-      return value_warnings(network, same, spec, side);
+      std::vector<std::string> warnings = border_warnings(network, all, spec);
+      if (!same.empty())
+        for (const auto& warning : value_warnings(network, same, spec, side))
+          warnings.push_back(warning);
+      return warnings;
     } catch (const Error&) {
       return {};  // values that a later version wrote and this one cannot read
     }
   }
-  if (similar || known.empty()) return {};
+  if (known.empty()) return {};
   return {fmt::format("{} was trained for {}, not for {}", network, fmt::join(known, ", "), name)};
 }
 

@@ -9,6 +9,7 @@
 #include "eps/io/images/image.h"
 #include "eps/io/npy.h"
 #include "eps/model/network_denoiser.h"
+#include "eps/restore/training_range.h"
 #include "tests/program.h"
 #include "tests/small_checkpoints.h"
 
@@ -242,6 +243,20 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
   EXPECT_EQ(
       error_of([&] { check_restores(network(), "it"); }),
       "it is a prior; a network trained for the posterior is wanted, or a method for this one");
+}
+
+// Blurs of the training wrapped around; the default border of a measurement is unknown.
+TEST(TrainingRange, NamesABorderThatWasNotTrained) {
+  const Provenance trained{.tasks = {"blur_motion:length=5..25,angle=0..180", "box_inpainting"}};
+  const auto warnings = [&](const std::string& spec) {
+    return operator_warnings("net", trained, spec, 64);
+  };
+  const std::vector<std::string> valid = {
+      "net was trained for blurs with border=circular, not valid"};
+  EXPECT_EQ(warnings("blur_motion:length=9,border=valid"), valid);
+  EXPECT_EQ(warnings("blur_kernel:file=k.npy,border=valid"), valid);
+  EXPECT_TRUE(warnings("blur_motion:length=9").empty());
+  EXPECT_TRUE(warnings("inpaint_box").empty());
 }
 
 }  // namespace
