@@ -54,6 +54,7 @@ set(EPS_PUBLIC_HEADERS
     eps/metrics/scores.h
     eps/metrics/ssim.h
     eps/restore/measurement.h
+    eps/restore/operator_choice.h
     eps/restore/noise_level.h
     eps/restore/noise_model.h
     eps/restore/operator_findings.h

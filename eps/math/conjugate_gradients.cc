@@ -25,6 +25,11 @@ namespace {
 
 }  // namespace
 
+Tensor quotient_or_zero(const Tensor& a, const Tensor& b) {
+  const Tensor none = b == 0;
+  return at::logical_not(none) * a / at::where(none, at::ones_like(b), b);
+}
+
 Tensor batch_dot(const Tensor& a, const Tensor& b) {
   Shape per_sample(static_cast<size_t>(a.dim()), 1);
   per_sample[0] = a.size(0);

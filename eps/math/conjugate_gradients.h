@@ -39,6 +39,8 @@ Tensor conjugate_gradients(const std::function<Tensor(const Tensor&)>& apply,
                            const Tensor& b,
                            const ConjugateGradientsOptions& options = {});
 
+// Returns a / b, and 0 where b is 0.
+Tensor quotient_or_zero(const Tensor& a, const Tensor& b);
 // Returns the inner product of each sample, as (N, 1, ..., 1).
 Tensor batch_dot(const Tensor& a, const Tensor& b);
 

@@ -8,12 +8,6 @@
 namespace eps {
 namespace {
 
-// Returns a / b, and 0 where b is 0.
-Tensor quotient(const Tensor& a, const Tensor& b) {
-  const Tensor none = b == 0;
-  return at::logical_not(none) * a / at::where(none, at::ones_like(b), b);
-}
-
 // A `ShiftedIteration` iterates for the smallest shift, the first, and derives the coefficients of
 // the others, whose residuals are r_j = zeta_j r. It keeps the sum of all solutions, not each.
 class ShiftedIteration {
@@ -40,23 +34,24 @@ class ShiftedIteration {
   // Samples that are not active, (N, 1, 1), stay as they are.
   void step(const Tensor& active) {
     const Tensor q = product_(p_) + smallest_ * p_;
-    const Tensor alpha = active * quotient(rho_, dot(p_, q));
+    const Tensor alpha = active * quotient_or_zero(rho_, dot(p_, q));
     // Jegerlehner 1996, Eq. (2.42), for coefficients alpha and growth that are positive.
     const Tensor unshifted = zeta_before_ * alpha_;
     const Tensor shifted =
         alpha * growth_ * (zeta_before_ - zeta_) + unshifted * (1 + (shift_ - smallest_) * alpha);
-    const Tensor ratio = quotient(unshifted, shifted);  // a finished shift's zeta may underflow
+    const Tensor ratio =
+        quotient_or_zero(unshifted, shifted);  // a finished shift's zeta may underflow
     const Tensor alphas = alpha * ratio;
     sum_ = sum_ + at::matmul((weight_ * alphas).transpose(1, 2), directions_).squeeze(1);
     r_ = r_ - alpha.squeeze(2) * q;
     const Tensor rho = at::where(active, square(r_), rho_);
-    const Tensor growth = active * quotient(rho, rho_), growths = growth * ratio.square();
+    const Tensor growth = active * quotient_or_zero(rho, rho_), growths = growth * ratio.square();
     p_ = r_ + growth.squeeze(2) * p_;
     zeta_before_ = at::where(active, zeta_, zeta_before_);
     zeta_ = at::where(active, zeta_ * ratio, zeta_);
     directions_.mul_(growths).addcmul_(zeta_, r_.unsqueeze(1));
     const Tensor above = (factor_ - alphas).clamp_min(0);
-    factor_ = at::where(active, quotient(above, shift_ * above + growths), factor_);
+    factor_ = at::where(active, quotient_or_zero(above, shift_ * above + growths), factor_);
     alpha_ = at::where(active, alpha, alpha_);
     growth_ = growth;
     rho_ = rho;

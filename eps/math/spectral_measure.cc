@@ -6,12 +6,6 @@
 namespace eps {
 namespace {
 
-// Returns 1/value, and 0 where the value is no larger than a bound.
-Tensor reciprocal_or_zero(const Tensor& value, const Tensor& bound) {
-  const Tensor none = value <= bound;
-  return at::logical_not(none) / at::where(none, at::ones_like(value), value);
-}
-
 Tensor length_of(const Tensor& v) { return batch_dot(v, v).flatten().sqrt(); }
 
 }  // namespace
@@ -23,7 +17,7 @@ SpectralMeasure spectral_measure(const std::function<Tensor(const Tensor&)>& pro
   const Tensor length = length_of(start);
   const Tensor flat = start.flatten(1);
   Tensor basis = at::zeros({flat.size(0), steps + 1, flat.size(1)}, flat.options());
-  basis.select(1, 0).copy_(flat * reciprocal_or_zero(length, at::zeros_like(length)).unsqueeze(1));
+  basis.select(1, 0).copy_(quotient_or_zero(flat, length.unsqueeze(1)));
   Tensor T = at::zeros({flat.size(0), steps, steps}, flat.options());
   for (int64_t m = 0; m < steps; ++m) {
     const Tensor V = basis.slice(1, 0, m + 1);
@@ -35,13 +29,12 @@ SpectralMeasure spectral_measure(const std::function<Tensor(const Tensor&)>& pro
     next = next - at::matmul(V.transpose(1, 2), at::matmul(V, next));
     // An invariant space ends the process of a sample: its next vector is 0, and T is 0 from there
     // on, beside the part that matters.
-    const Tensor beside = length_of(next);
-    const Tensor inverse = reciprocal_or_zero(beside, 1e-13 * length_of(moved));
-    basis.select(1, m + 1).copy_(next.squeeze(2) * inverse.unsqueeze(1));
+    const Tensor size = length_of(next);
+    const Tensor beside = size * (size > 1e-13 * length_of(moved));
+    basis.select(1, m + 1).copy_(quotient_or_zero(next.squeeze(2), beside.unsqueeze(1)));
     if (m + 1 == steps) break;
-    const Tensor kept = at::where(inverse == 0, at::zeros_like(beside), beside);
-    T.select(1, m).select(1, m + 1).copy_(kept);
-    T.select(1, m + 1).select(1, m).copy_(kept);
+    T.select(1, m).select(1, m + 1).copy_(beside);
+    T.select(1, m + 1).select(1, m).copy_(beside);
   }
   const auto [values, vectors] = at::linalg_eigh(T.cpu());
   return {values.clamp_min(0), vectors.select(1, 0).square() * length.cpu().square().unsqueeze(1)};

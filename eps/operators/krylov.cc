@@ -26,11 +26,11 @@ Tensor Krylov::filter(const Tensor& x, const EigenvalueMap& f) const {
   const double largest = largest_eigenvalue(x);
   const std::vector<double> shifts = resolvent_shifts(largest, kShifts, kRatio);
   const PartialFractions fractions = partial_fractions(f, shifts, largest, x.options(), kTolerance);
-  check(fractions.error <= 10 * kTolerance,
+  check(fractions.error <= kAcceptableFit,
         "functions of A'A: resolvents approximate the function to ",
         fractions.error,
         " only, wanted ",
-        kTolerance);
+        kAcceptableFit);
   const auto first = shifts.begin() + static_cast<std::ptrdiff_t>(fractions.first);
   return sum_of_resolvents([this](const Tensor& u) { return normal(u); },
                            x,

@@ -15,9 +15,12 @@ class Krylov final : public Probed {
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
 
   // The functions serve the scales of a network's input and output, where relative errors of this
-  // size, of the fractions and of the iterations each, are far below the network's own. Both are
-  // bounds: an error that may be larger is an Error. The pivot is solved by itself.
+  // size, of the fractions and of the iterations each, are far below the network's own. The pivot
+  // is solved by itself.
   static constexpr double kTolerance = 1e-3;
+  // Iterations that may err by more than the tolerance are an Error, and fractions by more than
+  // this.
+  static constexpr double kAcceptableFit = 5e-3;
 
  private:
   double largest_eigenvalue(const Tensor& like) const;

@@ -42,7 +42,7 @@ class MaskedBlur::Resolvents final : public Probed {
 
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const PartialFractions fractions = partial_fractions(f, shifts_, largest_, x.options());
-    if (fractions.error > kAcceptable) return iterations_.filter(x, f);
+    if (fractions.error > Krylov::kAcceptableFit) return iterations_.filter(x, f);
     const Tensor weights = fractions.weights.to(x.device());
     const auto weight = [&](const Tensor& of) {  // (shifts, N or 1, 1, 1, 1)
       return of.t().reshape({-1, of.size(0), 1, 1, 1});
@@ -69,7 +69,6 @@ class MaskedBlur::Resolvents final : public Probed {
  private:
   static constexpr int64_t kShifts = 23;
   static constexpr double kRatio = 2.5;
-  static constexpr double kAcceptable = 5e-3;
 
   // Returns s_j (A'A + s_j)^{-1} x in the Fourier domain, or the images whose A' it lacks from x,
   // of the shifts from `first` on: (shifts, N, C, H, .).

@@ -1,8 +1,6 @@
 // Diagonals of functions of A'A by probing.
 #include "eps/operators/probed.h"
 
-#include <cmath>
-
 #include "eps/base/random.h"
 #include "eps/math/spectral_measure.h"
 #include "eps/math/spectrum.h"
@@ -16,10 +14,9 @@ Tensor signs_like(const Tensor& like, uint64_t seed = 0) {
   return at::where(number < 0.5, -1.0, 1.0).to(like.options());
 }
 
-// The abscissa of a power curve is ln(e/largest + kCurveFloor): directions of far smaller
-// eigenvalues count as one, since next to nothing was measured along them.
-constexpr double kCurveFloor = 1e-3;
-double curve_abscissa(double e, double largest) { return std::log(e / largest + kCurveFloor); }
+// Returns the abscissa of a power curve. Eigenvalues far below a thousandth of the largest count as
+// one, since next to nothing was measured along their directions.
+Tensor curve_abscissa(const Tensor& e, const Tensor& largest) { return (e / largest + 1e-3).log(); }
 
 }  // namespace
 
@@ -84,14 +81,15 @@ Probed::PowerCurve Probed::fit_power(const Tensor& spectrum, const Tensor& like)
   const Tensor coloured = filter_spectrum(white, spectrum.to(images.options()).sqrt());
   const SpectralMeasure of_white = spectral_measure(product, white, kSteps);
   const SpectralMeasure of_data = spectral_measure(product, coloured, kSteps);
-  const double largest = std::max(of_white.nodes.max().item<double>(), 1e-12);
+  const Tensor nodes = shared ? of_white.nodes.reshape({1, -1}) : of_white.nodes;
+  const Tensor largest = nodes.amax(1, true).clamp_min(1e-12);  // (maps, 1)
 
   // Around each point of a grid, the power is the ratio of the masses of both.
-  const Tensor centres =
-      at::linspace(curve_abscissa(0, 1), curve_abscissa(1, 1), kCentres, at::kDouble);
+  const Tensor ends = curve_abscissa(at::tensor({0.0, 1.0}, at::kDouble), scalar(1));
+  const Tensor centres = at::linspace(ends[0].item(), ends[1].item(), kCentres, at::kDouble);
   const double width = 0.75 * (centres[1] - centres[0]).item<double>();
   const auto masses = [&](const SpectralMeasure& measure) {  // (maps, centres)
-    const Tensor at_nodes = (measure.nodes / largest + kCurveFloor).log();
+    const Tensor at_nodes = curve_abscissa(measure.nodes, largest);
     const Tensor near = (-((at_nodes.unsqueeze(2) - centres) / width).square() / 2).exp();
     const Tensor mass = (measure.weights.unsqueeze(2) * near).sum(1);
     return shared ? mass.sum(0, true) : mass;
@@ -102,7 +100,7 @@ Probed::PowerCurve Probed::fit_power(const Tensor& spectrum, const Tensor& like)
   const Tensor logarithm = power.clamp_min(1e-12).log();
   const Tensor fitted = at::matmul(at::linalg_pinv(weight.unsqueeze(2) * design, 1e-6),
                                    (weight * logarithm).unsqueeze(2));
-  return {fitted.reshape({-1, 1, 1, 3}), largest};
+  return {fitted.reshape({-1, 1, 1, 3}), largest.reshape({-1, 1, 1, 1})};
 }
 
 EigenvalueMap Probed::prior_power(const Tensor& spectrum, const Tensor& like) const {
@@ -116,7 +114,7 @@ EigenvalueMap Probed::prior_power(const Tensor& spectrum, const Tensor& like) co
     spectrum_ = spectrum;
   }
   return [curve = power_](const Tensor& e) {
-    const Tensor u = (e / curve.largest + kCurveFloor).log();
+    const Tensor u = curve_abscissa(e, curve.largest.to(e.options()));
     const Tensor c = curve.coefficients.to(e.options());
     const auto term = [&](int64_t i) { return c.slice(3, i, i + 1); };
     return (term(0) + u * (term(1) + u * term(2))).exp();

@@ -42,7 +42,7 @@ class Probed : public Spectral {
   // A `PowerCurve` is p(e) of each map of the operator.
   struct PowerCurve {
     Tensor coefficients;  // (maps, 1, 1, 3) of ln p, the constant first
-    double largest;       // |A|^2
+    Tensor largest;       // (maps, 1, 1, 1): |A|^2
   };
   PowerCurve fit_power(const Tensor& spectrum, const Tensor& like) const;
 

@@ -12,10 +12,9 @@
 namespace eps {
 namespace {
 
-// A `Cause` is a statistic with the words for either sign of it, which for the border depend on
-// the operator. The strongest is named, but a
-// vague one only where there is no other: samples that cannot fit have too little contrast and
-// detail, whatever the reason.
+// A `Cause` is a statistic with the words for either sign of it; words_of() has those of a border,
+// which depend on the operator. The strongest is named, but a vague one only where there is no
+// other: samples that cannot fit have too little contrast and detail, whatever the reason.
 struct Cause {
   const char* statistic;
   const char* positive;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "eps/operators/task.h"
+#include "eps/restore/operator_choice.h"
 
 namespace eps {
 namespace {
@@ -71,25 +71,16 @@ std::vector<std::string> value_warnings(const std::string& network,
   return warnings;
 }
 
-// Returns the border of a blur's spec; "" of other operators.
-std::string stated_border(const std::string& spec) {
-  const auto known = operators().find(operator_of(spec));
-  if (known == operators().end()) return "";
-  const auto& fields = known->second.fields;
-  const bool has = std::any_of(
-      fields.begin(), fields.end(), [](const Field& field) { return field.name == "border"; });
-  return has ? Spec::parse(spec).resolve(fields).text("border") : "";
-}
-
 // Returns a warning about the border of a blur. trained: all specs of the network.
 std::vector<std::string> border_warnings(const std::string& network,
                                          const std::vector<std::string>& trained,
                                          const std::string& spec) {
-  const std::string wanted = stated_border(spec);
-  if (wanted.empty()) return {};
+  const std::optional<Border> border = border_in(spec);
+  if (!border) return {};
+  const std::string wanted = to_string(*border);
   std::vector<std::string> seen;
   for (const auto& one : trained)
-    if (const std::string border = stated_border(one); !border.empty()) add_new(seen, border);
+    if (const auto own = border_in(one)) add_new(seen, to_string(*own));
   if (seen.empty() || std::find(seen.begin(), seen.end(), wanted) != seen.end()) return {};
   return {fmt::format(
       "{} was trained for blurs with border={}, not {}", network, fmt::join(seen, " or "), wanted)};
