@@ -1,32 +1,29 @@
 #!/usr/bin/env python3
 """Runs eps restore on measurements that other programs make from held-out images.
 
-    benchmarks/restore_foreign.py IMAGES COUNT FOLDER [--samples N] [--steps N] [--csv FILE] [KIND...]
+    benchmarks/restore_foreign.py IMAGES COUNT FOLDER [--samples N] [--steps N] [--model NETWORK] [--device D]
+        [--jobs N] [--csv FILE] [--make-only | --made] [KIND...]
 
 needs python3-numpy, python3-scipy, python3-pil, python3-opencv and build/eps; deepinv's kinds are skipped without
-deepinv. Prints, for each kind of measurement made with OpenCV, Pillow, SciPy, NumPy and deepinv and for its counterpart
-made by eps itself: chi2, the PSNR of the mean, and the share of the true pixels in the 90% intervals, with standard
-errors over images; apart, the same share of the pixels that are not measured, where there are such (the frame beyond a
-valid blur, the missing colours of a mosaic). The noise is NumPy's, of standard deviation 0.05, and is stated. The CSV
-has a row for each kind: restore_foreign.csv in FOLDER unless it is named.
+deepinv. `--make-only` ends with the measurements; `--made` finds them in FOLDER, and needs NumPy alone.
+
+Prints, for each kind of measurement made with OpenCV, Pillow, SciPy, NumPy and deepinv and for its counterpart made by
+eps itself: chi2, the PSNR of the mean, and the share of the true pixels in the 90% intervals, with standard errors over
+images; apart, the same share of the pixels that are not measured, where there are such (the frame beyond a valid blur,
+the missing colours of a mosaic). The noise is NumPy's, of standard deviation 0.05, and is stated. The CSV has a row for
+each kind, with the paired difference of the PSNR: restore_foreign.csv in FOLDER unless it is named.
 """
 import argparse
 import csv
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
-import cv2
 import numpy as np
-import scipy.sparse
-from PIL import Image
 
-try:
-    import deepinv
-    import torch
-except ImportError as error:
-    deepinv = None
-    print(f"deepinv's kinds are skipped: {error}", file=sys.stderr)
+SIGMA = 0.05
+MOSAIC = ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 2))  # row, column, colour
 
 parser = argparse.ArgumentParser()
 parser.add_argument("images")
@@ -35,137 +32,149 @@ parser.add_argument("folder")
 parser.add_argument("kinds", nargs="*")
 parser.add_argument("--samples", default="8")
 parser.add_argument("--steps", default="20")
+parser.add_argument("--model", default="faces64-eps")
+parser.add_argument("--device", default="auto")
+parser.add_argument("--jobs", type=int, default=1)
 parser.add_argument("--csv")
+parser.add_argument("--make-only", action="store_true")
+parser.add_argument("--made", action="store_true")
 options = parser.parse_intermixed_args()
-images, count, folder = options.images, options.count, options.folder
-SIGMA = 0.05
-random = np.random.default_rng(17)
+folder = options.folder
 
 
 def eps(*arguments):
-    subprocess.run(["build/eps", *arguments], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
+    done = subprocess.run(["build/eps", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"build/eps {' '.join(arguments)}: {done.stderr}")
 
 
-# One step of any method suffices: eps run writes the images as an array.
-eps("run", "eps", "--model", "faces64-eps", "--task", "identity", "--images", images, "--count", str(count),
-    "--steps", "1", "--samples", "1", "--out", f"{folder}/images")
-truth = np.load(f"{folder}/images/truth.npy").astype(float)
+def make():
+    """Writes the measurements, and commands.json: what restores each of them, and simulates and restores its
+    counterpart."""
+    import cv2
+    import scipy.sparse
+    from PIL import Image
+    try:
+        import deepinv
+        import torch
+    except ImportError as error:
+        deepinv = None
+        print(f"deepinv's kinds are skipped: {error}", file=sys.stderr)
 
-taps = np.exp(-np.arange(-4, 5) ** 2 / (2 * 1.2 ** 2))
-bend = np.zeros((7, 7))
-bend[3, 1:6] = 1
-bend[1:4, 5] = 1
-bend /= bend.sum()
-np.save(f"{folder}/bend.npy", bend)
+    random = np.random.default_rng(17)
+    # One step of any method suffices: eps run writes the images as an array.
+    eps("run", "eps", "--model", "faces64-eps", "--task", "identity", "--images", options.images, "--count",
+        str(options.count), "--steps", "1", "--samples", "1", "--out", f"{folder}/images")
+    truth = np.load(f"{folder}/images/truth.npy").astype(float)
 
+    bend = np.zeros((7, 7))
+    bend[3, 1:6] = 1
+    bend[1:4, 5] = 1
+    bend /= bend.sum()
+    np.save(f"{folder}/bend.npy", bend)
+    kernel = ["--kernel", f"{folder}/bend.npy"]
 
-def each_channel(x, function):
-    return np.stack([function(channel) for channel in x])
+    def each_channel(x, function):
+        return np.stack([function(channel) for channel in x])
 
+    def resized(filter_, factor):
+        def one(channel):
+            size = (64 // factor, 64 // factor)
+            return np.array(Image.fromarray(channel.astype(np.float32)).resize(size, filter_), dtype=float)
+        return lambda x: each_channel(x, one)
 
-def resized(filter_, factor):
-    def one(channel):
-        size = (64 // factor, 64 // factor)
-        return np.array(Image.fromarray(channel.astype(np.float32)).resize(size, filter_), dtype=float)
-    return lambda x: each_channel(x, one)
+    def mosaic(x):
+        y = np.empty((1, 64, 64))
+        for row, column, colour in MOSAIC:
+            y[0, row::2, column::2] = x[colour, row::2, column::2]
+        return y
 
+    def blur_matrix():
+        line = scipy.sparse.diags([0.25, 0.5, 0.25], [-1, 0, 1], shape=(64, 64)).tolil()
+        line[0, 0] = line[63, 63] = 0.75
+        plane = scipy.sparse.kron(line.tocsr(), line.tocsr())
+        kept = np.sort(np.random.default_rng(3).permutation(4096)[:3000])
+        matrix = plane.tocsr()[kept]
+        scipy.sparse.save_npz(f"{folder}/blur.npz", matrix)
+        return matrix
 
-MOSAIC = ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 2))  # row, column, colour
+    def filter2d(x):
+        return each_channel(x, lambda c: cv2.filter2D(c, -1, bend))
 
+    def convolves(circular):
+        """Returns whether an impulse becomes the kernel itself, not its mirror image."""
+        impulse = np.zeros((3, 64, 64))
+        impulse[:, 32, 32] = 1
+        answer = circular(impulse)[0, 29:36, 29:36]
+        return np.abs(answer - bend).max() < np.abs(answer - bend[::-1, ::-1]).max()
 
-def mosaic(x):
-    y = np.empty((1, 64, 64))
-    for row, column, colour in MOSAIC:
-        y[0, row::2, column::2] = x[colour, row::2, column::2]
-    return y
+    def deepinv_kinds():
+        """Returns the kinds of deepinv, whose Blur convolves (0.5) or correlates, as torch does, by version. Its
+        Downsampling keeps every fourth pixel of a blur, which no operator of eps is."""
+        def blur(padding):
+            physics = deepinv.physics.Blur(filter=torch.from_numpy(bend)[None, None].float(), padding=padding)
 
+            def apply(x):
+                with torch.no_grad():
+                    return physics.A(torch.from_numpy(x)[None].float())[0].double().numpy()
+            return apply
 
-def blur_matrix():
-    line = scipy.sparse.diags([0.25, 0.5, 0.25], [-1, 0, 1], shape=(64, 64)).tolil()
-    line[0, 0] = line[63, 63] = 0.75
-    plane = scipy.sparse.kron(line.tocsr(), line.tocsr())
-    kept = np.sort(np.random.default_rng(3).permutation(4096)[:3000])
-    matrix = plane.tocsr()[kept]
-    scipy.sparse.save_npz(f"{folder}/blur.npz", matrix)
-    return matrix
+        how = kernel + ([] if convolves(blur("circular")) else ["--flip-kernel"])
+        circular = ["--border", "circular"]
+        return {"deepinv Blur, valid": (blur("valid"), how, kernel + circular),
+                "deepinv Blur, circular": (blur("circular"), how + circular, kernel + circular)}
 
-
-def deepinv_kinds():
-    """Returns the kinds of deepinv, whose Blur convolves (0.5) or correlates, as torch does, by version. Its Downsampling
-    keeps every fourth pixel of a blur, which no operator of eps is."""
-    if deepinv is None:
-        return {}
-
-    def applied(physics):
-        def apply(x):
-            with torch.no_grad():
-                return physics.A(torch.from_numpy(x)[None].float())[0].double().numpy()
-        return apply
-
-    def blur(padding):
-        return applied(deepinv.physics.Blur(filter=torch.from_numpy(bend)[None, None].float(), padding=padding))
-
-    how = [kernel, f"{folder}/bend.npy"] + ([] if convolves(blur("circular")) else ["--flip-kernel"])
-    return {
-        "deepinv Blur, valid": (blur("valid"), how),
-        "deepinv Blur, circular": (blur("circular"), how + ["--border", "circular"]),
+    matrix = blur_matrix()
+    reflected = ["--border", "reflect101"]
+    circular = kernel + ["--border", "circular"]
+    # The program's function, what eps is told of it, and the laboratory's operator beside it.
+    kinds = {
+        "cv2.filter2D (border unknown)": (filter2d, kernel + ["--flip-kernel"], circular),
+        "cv2.filter2D, --border reflect101": (filter2d, kernel + ["--flip-kernel"] + reflected, circular),
+        "cv2.GaussianBlur": (lambda x: each_channel(x, lambda c: cv2.GaussianBlur(c, (9, 9), 1.2)),
+                             ["--operator", "blur_gaussian:std=1.2,size=9,border=reflect101"],
+                             ["--operator", "blur_gaussian:std=1.2,size=9"]),
+        "Pillow BICUBIC": (resized(Image.BICUBIC, 4), ["--downscale", "4,bicubic"], ["--downscale", "4"]),
+        "Pillow LANCZOS": (resized(Image.LANCZOS, 4), ["--downscale", "4,lanczos"], ["--downscale", "4"]),
+        "cv2.resize INTER_CUBIC": (
+            lambda x: each_channel(x, lambda c: cv2.resize(c, (32, 32), interpolation=cv2.INTER_CUBIC)),
+            ["--operator", "downscale:factor=2,filter=bicubic,antialias=0"], ["--downscale", "2"]),
+        "Bayer mosaic": (mosaic, ["--operator", "bayer:pattern=rggb"],
+                         ["--operator", "inpaint_random:missing=0.6667"]),
+        "SciPy sparse matrix": (lambda x: np.concatenate([matrix @ c.ravel() for c in x]),
+                                ["--operator", f"matrix:file={folder}/blur.npz"],
+                                ["--operator", "blur_gaussian:std=0.7,size=5"]),
     }
-
-
-def convolves(circular):
-    """Returns whether an impulse becomes the kernel itself, not its mirror image."""
-    impulse = np.zeros((3, 64, 64))
-    impulse[:, 32, 32] = 1
-    answer = circular(impulse)[0, 29:36, 29:36]
-    return np.abs(answer - bend).max() < np.abs(answer - bend[::-1, ::-1]).max()
-
-
-matrix = blur_matrix()
-kernel = "--kernel"
-KINDS = {
-    "cv2.filter2D (border unknown)": (lambda x: each_channel(x, lambda c: cv2.filter2D(c, -1, bend)),
-                                      [kernel, f"{folder}/bend.npy", "--flip-kernel"]),
-    "cv2.filter2D, --border reflect101": (lambda x: each_channel(x, lambda c: cv2.filter2D(c, -1, bend)),
-                                          [kernel, f"{folder}/bend.npy", "--flip-kernel", "--border", "reflect101"]),
-    "cv2.GaussianBlur": (lambda x: each_channel(x, lambda c: cv2.GaussianBlur(c, (9, 9), 1.2)),
-                         ["--operator", "blur_gaussian:std=1.2,size=9,border=reflect101"]),
-    "Pillow BICUBIC": (resized(Image.BICUBIC, 4), ["--downscale", "4,bicubic"]),
-    "Pillow LANCZOS": (resized(Image.LANCZOS, 4), ["--downscale", "4,lanczos"]),
-    "cv2.resize INTER_CUBIC": (
-        lambda x: each_channel(x, lambda c: cv2.resize(c, (32, 32), interpolation=cv2.INTER_CUBIC)),
-        ["--operator", "downscale:factor=2,filter=bicubic,antialias=0"]),
-    "Bayer mosaic": (mosaic, ["--operator", "bayer:pattern=rggb"]),
-    "SciPy sparse matrix": (lambda x: np.concatenate([matrix @ c.ravel() for c in x]),
-                            ["--operator", f"matrix:file={folder}/blur.npz"]),
-}
-KINDS.update(deepinv_kinds())
-LABORATORY = {
-    "deepinv Blur, valid": [kernel, f"{folder}/bend.npy", "--border", "circular"],
-    "deepinv Blur, circular": [kernel, f"{folder}/bend.npy", "--border", "circular"],
-    "cv2.filter2D (border unknown)": [kernel, f"{folder}/bend.npy", "--border", "circular"],
-    "cv2.filter2D, --border reflect101": [kernel, f"{folder}/bend.npy", "--border", "circular"],
-    "cv2.GaussianBlur": ["--operator", "blur_gaussian:std=1.2,size=9"],
-    "Pillow BICUBIC": ["--downscale", "4"],
-    "Pillow LANCZOS": ["--downscale", "4"],
-    "cv2.resize INTER_CUBIC": ["--downscale", "2"],
-    "Bayer mosaic": ["--operator", "inpaint_random:missing=0.6667"],
-    "SciPy sparse matrix": ["--operator", "blur_gaussian:std=0.7,size=5"],
-}
+    if deepinv:
+        kinds.update(deepinv_kinds())
+    commands = {}
+    for number, (kind, (measure, how, counterpart)) in enumerate(kinds.items()):
+        commands[kind] = []
+        for i, x in enumerate(truth):
+            name = f"{folder}/{number}-{i}"
+            clean = measure(x)
+            np.save(f"{name}.npy", (clean + SIGMA * random.standard_normal(clean.shape)).astype(np.float32))
+            Image.fromarray(np.round((x.transpose(1, 2, 0) + 1) * 127.5).astype(np.uint8)).save(f"{name}.png")
+            commands[kind].append({
+                "restored": [f"{name}.npy", *how, "--out", f"{name}-restored"],
+                "laboratory": [f"{name}.png", "--simulate", *counterpart, "--seed", str(i), "--out",
+                               f"{name}-laboratory"]})
+    with open(f"{folder}/commands.json", "w") as file:
+        json.dump(commands, file, indent=1)
 
 
 def beyond_frame(x):
-    """Returns where a valid blur with the bend measures no pixel: 1 of such, of the shape of x."""
-    outside = np.ones_like(x)
-    outside[:, 3:-3, 3:-3] = 0
+    """Returns where a valid blur with the bend measures no pixel."""
+    outside = np.ones_like(x, dtype=bool)
+    outside[:, 3:-3, 3:-3] = False
     return outside
 
 
 def other_colours(x):
-    """Returns where a mosaic leaves a colour out, likewise."""
-    missing = np.ones_like(x)
+    """Returns where a mosaic leaves a colour out."""
+    missing = np.ones_like(x, dtype=bool)
     for row, column, colour in MOSAIC:
-        missing[colour, row::2, column::2] = 0
+        missing[colour, row::2, column::2] = False
     return missing
 
 
@@ -182,7 +191,7 @@ def judge(path, x, unmeasured=None):
     mean, (low, high) = np.load(f"{path}/mean.npy"), np.load(f"{path}/interval.npy")
     psnr = 10 * np.log10(4 / np.mean((mean - x) ** 2))
     held = (x >= low) & (x <= high)
-    apart = held[unmeasured(x).astype(bool)].mean() if unmeasured else np.nan
+    apart = held[unmeasured(x)].mean() if unmeasured else np.nan
     return [report["chi2"], psnr, held.mean(), apart, len(report.get("findings", []))]
 
 
@@ -192,33 +201,43 @@ def mean_and_error(values):
     return values.mean(0), error
 
 
+if not options.made:
+    make()
+if options.make_only:
+    sys.exit()
+commands = json.load(open(f"{folder}/commands.json"))
+truth = np.load(f"{folder}/images/truth.npy").astype(float)
+unknown = set(options.kinds) - set(commands)
+if unknown:
+    sys.exit(f"unknown kinds {', '.join(unknown)}; there are {', '.join(commands)}")
+kinds = options.kinds or list(commands)
+common = ["--noise", f"sigma={SIGMA}", "--samples", options.samples, "--steps", options.steps, "--model",
+          options.model, "--device", options.device]
+with ThreadPoolExecutor(options.jobs) as pool:
+    wanted = [arguments for kind in kinds for image in commands[kind] for arguments in image.values()]
+    list(pool.map(lambda arguments: eps("restore", *arguments, *common), wanted))
+
 COLUMNS = ["chi2", "psnr", "coverage", "coverage_unmeasured"]
 header = ["kind", "images", *[name for column in COLUMNS for name in (column, f"{column}_se")], "findings"]
-header += [f"counterpart_{name}" for name in header[2:]]
+header += [f"counterpart_{name}" for name in header[2:]] + ["psnr_difference", "psnr_difference_se"]
 table = []
 print(f"{'kind':36} {'chi2':>14} {'PSNR of mean':>16} {'in 90%':>15} {'unmeasured':>15} findings")
-for kind in options.kinds or KINDS:
-    make, how = KINDS[kind]
-    rows = {"": [], "laboratory": []}
-    for i, x in enumerate(truth):
-        clean = make(x)
-        name = f"{folder}/{list(KINDS).index(kind)}-{i}"
-        np.save(f"{name}.npy", (clean + SIGMA * random.standard_normal(clean.shape)).astype(np.float32))
-        Image.fromarray(np.round((x.transpose(1, 2, 0) + 1) * 127.5).astype(np.uint8)).save(f"{name}.png")
-        common = ["--noise", f"sigma={SIGMA}", "--samples", options.samples, "--steps", options.steps]
-        eps("restore", f"{name}.npy", *how, *common, "--out", f"{name}-restored")
-        rows[""].append(judge(f"{name}-restored", x, UNMEASURED.get(kind)))
-        eps("restore", f"{name}.png", "--simulate", *LABORATORY[kind], *common, "--seed", str(i), "--out",
-            f"{name}-laboratory")
-        rows["laboratory"].append(judge(f"{name}-laboratory", x))
+for kind in kinds:
+    number = list(commands).index(kind)
     table.append([kind, len(truth)])
-    for label, values in rows.items():
+    psnr = {}
+    for which, unmeasured in (("restored", UNMEASURED.get(kind)), ("laboratory", None)):
+        values = [judge(f"{folder}/{number}-{i}-{which}", x, unmeasured) for i, x in enumerate(truth)]
+        psnr[which] = np.array(values)[:, 1]
         mean, error = mean_and_error(values)
         findings = int(np.array(values)[:, 4].sum())
         table[-1] += [f"{v:.4f}" for pair in zip(mean[:4], error[:4]) for v in pair] + [findings]
         apart = "" if np.isnan(mean[3]) else f"{mean[3]:7.3f} ± {error[3]:5.3f}"
-        print(f"{kind if not label else '  its counterpart by eps':36} {mean[0]:6.3f} ± {error[0]:5.3f} "
+        print(f"{kind if which == 'restored' else '  its counterpart by eps':36} {mean[0]:6.3f} ± {error[0]:5.3f} "
               f"{mean[1]:8.2f} ± {error[1]:4.2f} {mean[2]:7.3f} ± {error[2]:5.3f} {apart:>15} {findings:3d}",
               flush=True)
+    difference, error = mean_and_error((psnr["restored"] - psnr["laboratory"])[:, None])
+    table[-1] += [f"{difference[0]:.4f}", f"{error[0]:.4f}"]
+    print(f"{'  difference':51} {difference[0]:8.2f} ± {error[0]:4.2f}", flush=True)
 with open(options.csv or f"{folder}/restore_foreign.csv", "w", newline="") as file:
     csv.writer(file).writerows([header, *table])

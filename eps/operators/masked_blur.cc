@@ -1,6 +1,8 @@
 // A circular blur of which only some pixels were kept.
 #include "eps/operators/masked_blur.h"
 
+#include <algorithm>
+
 #include "eps/math/partial_fractions.h"
 #include "eps/math/spectrum.h"
 #include "eps/operators/krylov.h"
@@ -112,7 +114,8 @@ class MaskedBlur::Resolvents final : public Probed {
   const Tensor& inverse(int64_t j) const {
     Tensor& known = inverses_[static_cast<size_t>(j)];
     if (!known.defined())
-      known = at::cholesky_inverse(at::linalg_cholesky(A_.dense(shifts_[static_cast<size_t>(j)])));
+      known = at::cholesky_inverse(
+          at::linalg_cholesky(A_.dense(at::tensor(shifts_, at::kDouble).slice(0, j, j + 1))[0]));
     return known;
   }
 
@@ -160,21 +163,25 @@ Tensor MaskedBlur::scatter(const Tensor& values) const {
   return image.index_copy(-1, places_.to(values.device()), values).reshape(shape);
 }
 
-Tensor MaskedBlur::dense(double shift) const {
-  const Tensor power = squared_magnitude(blur_.transfer(mask_));
-  const Tensor symbol = left_out_ ? shift / (power + shift) : power + shift;
+Tensor MaskedBlur::dense(const Tensor& shifts) const {
+  const Tensor power = squared_magnitude(blur_.transfer(mask_)).flatten(0, 1);  // (1, H, W/2 + 1)
+  const Tensor s = shifts.to(power.device()).reshape({-1, 1, 1});
+  const Tensor symbol = left_out_ ? s / (power + s) : power + s;
   const Shape frame{blur_.height(), blur_.width()};
-  return at::fft_irfft2(symbol, at::IntArrayRef(frame)).flatten().take(distance_);
+  const Tensor rows = at::fft_irfft2(symbol, at::IntArrayRef(frame)).flatten(1);
+  const Tensor places = distance_.flatten().to(rows.device());
+  return rows.index_select(1, places).reshape({-1, distance_.size(0), distance_.size(1)});
 }
 
-Tensor MaskedBlur::exact_ridge(const Tensor& r, double lambda) const {
-  const Tensor factor = at::linalg_cholesky(dense(lambda)).to(r.device());
+Tensor MaskedBlur::exact_ridge(const Tensor& r, const Tensor& lambda) const {
+  const Tensor factors = at::linalg_cholesky(dense(lambda)).to(r.device());
   const auto solve = [&](const Tensor& v) {  // (N, C, k)
-    return at::cholesky_solve(v.flatten(0, 1).t(), factor).t().reshape(v.sizes());
+    const Tensor columns = factors.size(0) == 1 ? v.flatten(0, 1).unsqueeze(0) : v;
+    return at::cholesky_solve(columns.transpose(1, 2), factors).transpose(1, 2).reshape(v.sizes());
   };
   if (!left_out_) return blur_.adjoint(scatter(solve(gather(r))));
   const Tensor h = blur_.transfer(r);
-  const Tensor gain = 1 / (squared_magnitude(h) + lambda);
+  const Tensor gain = 1 / (squared_magnitude(h) + lambda.to(r.device()).reshape({-1, 1, 1, 1}));
   const Tensor direct = gain * at::fft_rfft2(adjoint(r));
   const Shape frame{r.size(2), r.size(3)};
   const Tensor border = gather(at::fft_irfft2(h * direct, at::IntArrayRef(frame)));
@@ -184,15 +191,19 @@ Tensor MaskedBlur::exact_ridge(const Tensor& r, double lambda) const {
 
 Tensor MaskedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
   constexpr double kRounding = 1e-9;  // below it the dense matrices lose too many digits
-  const Tensor values = lambda.to(at::kCPU, at::kDouble).flatten();
+  const Tensor values = lambda.to(at::kDouble).flatten();
   if (values.min().item<double>() < kRounding || places_.numel() == 0)
     return LinearOperator::ridge(r, lambda);
   const Tensor wide = r.to(at::kDouble);
-  if (values.numel() == 1) return exact_ridge(wide, values.item<double>()).to(r.scalar_type());
-  std::vector<Tensor> each;
-  for (int64_t n = 0; n < r.size(0); ++n)
-    each.push_back(exact_ridge(wide.slice(0, n, n + 1), values[n].item<double>()));
-  return at::cat(each).to(r.scalar_type());
+  if (values.numel() == 1) return exact_ridge(wide, values).to(r.scalar_type());
+  // Each lambda has a dense matrix of its own; so many of them are held at a time.
+  const int64_t piece = std::max<int64_t>(kLargestDense * kLargestDense * 4 / distance_.numel(), 1);
+  std::vector<Tensor> pieces;
+  for (int64_t begin = 0; begin < r.size(0); begin += piece) {
+    const int64_t end = std::min(begin + piece, r.size(0));
+    pieces.push_back(exact_ridge(wide.slice(0, begin, end), values.slice(0, begin, end)));
+  }
+  return at::cat(pieces).to(r.scalar_type());
 }
 
 std::unique_ptr<const Spectral> MaskedBlur::make_functions() const {

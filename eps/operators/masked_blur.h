@@ -41,8 +41,9 @@ class MaskedBlur final : public LinearOperator {
 
  private:
   class Resolvents;
-  Tensor dense(double shift) const;  // S, or the part of H H' + s: (k, k), float64
-  Tensor exact_ridge(const Tensor& r, double lambda) const;
+  // Returns S, or the part of H H' + s, of each shift: (shifts, k, k), float64.
+  Tensor dense(const Tensor& shifts) const;
+  Tensor exact_ridge(const Tensor& r, const Tensor& lambda) const;  // lambda: (N or 1), float64
   // Returns the pixels of the dense matrix, (..., k), of an image; and an image with zeros
   // elsewhere.
   Tensor gather(const Tensor& image) const;

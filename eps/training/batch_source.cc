@@ -46,9 +46,11 @@ BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const 
   const std::vector<int64_t> images = shuffle_.at(first, count);
   std::vector<uint64_t> positions(static_cast<size_t>(count));
   std::iota(positions.begin(), positions.end(), static_cast<uint64_t>(first));
+  std::vector<uint64_t> runs = positions;
+  for (uint64_t& run : runs) run /= static_cast<uint64_t>(options_.task_run);
   const size_t tasks = std::max<size_t>(draws_.size(), 1);
   const Tensor pick =
-      (Rng(derive_seed(options_.seed, Stream::training_task), positions).uniform({count}) *
+      (Rng(derive_seed(options_.seed, Stream::training_task), runs).uniform({count}) *
        static_cast<double>(tasks))
           .floor();
   const double* task = pick.data_ptr<double>();

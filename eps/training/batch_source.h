@@ -15,7 +15,8 @@ namespace eps::training {
 // A `BatchOptions` holds the distributions from which batches are drawn.
 struct BatchOptions {
   NetworkInput input = NetworkInput::eps;
-  std::vector<std::string> tasks = {};  // operator specs, one drawn an image; none for a prior
+  std::vector<std::string> tasks = {};  // operator specs; none for a prior
+  int64_t task_run = 1;                 // images in a row for which one task is drawn
   Range sigma_y = {0.05, 0.05};
   double p_mean = -1.2;  // ln sigma ~ N(p_mean, p_std^2); bridges draw t ~ U(0, 1] instead
   double p_std = 1.2;

@@ -103,6 +103,7 @@ void check_numbers(const TrainingConfig& c) {
   for (const auto& [name, value, least] : {std::tuple{"images", c.images, 1},
                                            {"batch", c.batch, 1},
                                            {"validation_images", c.validation_images, 1},
+                                           {"task_run", c.task_run, 1},
                                            {"holdout", c.holdout, 0},
                                            {"size", c.size, 0},
                                            {"micro_batch", c.micro_batch, 0},
@@ -199,6 +200,7 @@ NetworkInput network_input(const TrainingConfig& config) {
 BatchOptions batch_options(const TrainingConfig& config) {
   BatchOptions options{.input = network_input(config),
                        .tasks = {},
+                       .task_run = config.task_run,
                        .sigma_y = sigma_y_range(config),
                        .p_mean = config.p_mean,
                        .p_std = config.p_std,

@@ -19,6 +19,7 @@ struct TrainingConfig {
 
   std::string input = "eps";
   std::vector<std::string> tasks = {};
+  int64_t task_run = BatchOptions{}.task_run;
   std::string sigma_y = "0.05";
 
   std::string start = {};
@@ -83,6 +84,10 @@ void for_each_field(Config& c, Visit&& visit) {
         "or channel by channel, such as pivot+y+deviation+skip",
         false);
   visit("tasks", c.tasks, "Tasks or operator specs; several: one network for all", false);
+  visit("task_run",
+        c.task_run,
+        "Images in a row for which one task is drawn; more are faster where tasks are many",
+        false);
   visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
   visit("start", c.start, "Network to start from: the name of a bundled one, or a file", false);
   visit("arch", c.arch, "From scratch: ddpmpp (the default) or adm", false);

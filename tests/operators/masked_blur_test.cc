@@ -47,6 +47,19 @@ TEST(MaskedBlur, RidgeIsTheDenseOne) {
   }
 }
 
+TEST(MaskedBlur, EachImageMayHaveItsOwnLambda) {
+  const Tensor lambda = at::tensor({4e-7, 1e-2, 3.0}, at::kDouble).reshape({3, 1, 1, 1});
+  for (const auto& spec : kMasked) {
+    const Operator A = masked(spec);
+    const Tensor y = A->apply(Rng(1).normal({3, 2, kSide, kSide}));
+    const Tensor together = A->ridge(y, lambda);
+    for (int64_t n = 0; n < 3; ++n) {
+      const Tensor alone = A->ridge(y.slice(0, n, n + 1), scalar(lambda[n].item<double>()));
+      EXPECT_TRUE(at::allclose(together.slice(0, n, n + 1), alone, 1e-9, 1e-12)) << spec;
+    }
+  }
+}
+
 // The scales of a network at noise levels from 80 to 0.02 have relative errors of 2e-3 at most, in
 // every direction: also where c_in is 1/80.
 TEST(MaskedBlur, FunctionsAreTheDenseOnes) {

@@ -164,6 +164,32 @@ TEST(Training, TasksAreDrawnPerImage) {
   EXPECT_NEAR(pooled.sum().item<double>(), 200, 5 * std::sqrt(100.0));
 }
 
+// Images in a row share a task, wherever a batch begins, and the next row draws its own.
+TEST(Training, TasksAreDrawnForRunsOfImages) {
+  TrainingConfig config = tiny("eps", {"identity", "grey", "super_resolution_4x"});
+  config.task_run = 4;
+  const Dataset data = synthetic(16);
+  const BatchSource source(data, batch_options(config), at::kCPU);
+  const auto counts = [&](int64_t first, int64_t count) {
+    std::vector<int64_t> sizes;
+    for (const auto& group : source.make_problems(first, count)) sizes.push_back(group.x0.size(0));
+    return sizes;
+  };
+  int64_t runs = 0, changes = 0;
+  for (int64_t run = 0; run < 60; ++run) {
+    EXPECT_EQ(counts(4 * run, 4), std::vector<int64_t>{4});
+    const auto across = counts(4 * run + 2, 4);  // the ends of two runs
+    ++runs;
+    if (across.size() == 2) {
+      ++changes;
+      EXPECT_EQ(across, (std::vector<int64_t>{2, 2}));
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(changes), runs * 2 / 3.0, 4 * std::sqrt(60 * 2 / 9.0));
+  config.task_run = 0;
+  EXPECT_THROW(resolved(config), Error);
+}
+
 // Images whose exact denoiser is known. The network is shown the pivot and nothing else, so what it
 // knows of y it knows from there.
 TEST(Training, LearnsTheExactPosteriorOfGaussianImages) {
