@@ -15,6 +15,7 @@ set(EPS_PUBLIC_HEADERS
     eps/math/statistics.h
     eps/runtime/device.h
     eps/operators/border.h
+    eps/operators/converted.h
     eps/operators/factories.h
     eps/operators/isometry.h
     eps/operators/operator.h

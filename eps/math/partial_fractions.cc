@@ -16,15 +16,13 @@ std::vector<double> resolvent_shifts(double largest, int64_t count, double ratio
 PartialFractions partial_fractions(const std::function<Tensor(const Tensor& eigenvalue)>& f,
                                    const std::vector<double>& shifts,
                                    double largest,
-                                   const at::TensorOptions& options,
                                    double tolerance) {
   constexpr int64_t kPoints = 160;
   constexpr double kFloor = 1e-3;
   const Tensor line = at::logspace(
       std::log10(shifts.front() / 10), std::log10(largest), kPoints, 10.0, at::kDouble);
   const Tensor e = at::cat({at::zeros({1}, at::kDouble), line});
-  const Tensor wanted =
-      f(e.reshape({1, 1, 1, -1}).to(options.dtype(at::kDouble))).to(at::kCPU, at::kDouble);
+  const Tensor wanted = f(e.reshape({1, 1, 1, -1})).to(at::kCPU, at::kDouble);
   const Tensor values = wanted.expand({wanted.size(0), 1, 1, kPoints + 1}).flatten(1);
   const Tensor scale = at::maximum(values, kFloor * values.amax(1, true)).unsqueeze(2);
   const Tensor s = at::tensor(shifts, at::kDouble).flip(0);  // the largest first

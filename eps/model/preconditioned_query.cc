@@ -27,7 +27,7 @@ class PreconditionedQuery::PriorVariance {
           " x ",
           x.size(3));
     const Tensor spectrum = p.spectrum.to(x.options());
-    power_ = A ? A->prior_power(spectrum, x) : [spectrum](const Tensor&) { return spectrum; };
+    power_ = A ? A->kept_prior_power(spectrum, x) : [spectrum](const Tensor&) { return spectrum; };
   }
 
   Tensor at(const Tensor& e) const {
@@ -48,12 +48,18 @@ struct PreconditionedQuery::Directions {
   const Spectral* A;  // none: isotropic noise, along frequencies
   Tensor sigma_squared, sigma_y_squared;
   PriorVariance p;
+  // The variances of noise and prior at the last eigenvalues, which all rules share.
+  mutable Tensor last_e, last_v, last_p;
 
   // Returns the rule as a map of eigenvalues.
   EigenvalueMap gain(const Rule& rule) const {
     return [this, &rule](const Tensor& e) {
-      return rule(pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e)),
-                  p.at(e));
+      if (!last_e.defined() || !last_e.is_same(e)) {
+        last_v = pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
+        last_p = p.at(e);
+        last_e = e;
+      }
+      return rule(last_v, last_p);
     };
   }
   Tensor isotropic_gain(const Rule& rule, const Tensor& x) const {
@@ -92,12 +98,15 @@ std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make
     return std::make_shared<Directions>(Directions{spectral,
                                                    sigma_squared,
                                                    query.sigma_y.to(at::kFloat).square(),
-                                                   PriorVariance(preconditioning, spectral, x_)});
+                                                   PriorVariance(preconditioning, spectral, x_),
+                                                   {},
+                                                   {},
+                                                   {}});
   }
   // With a constant p all directions are alike, and EDM's numbers are the answer.
   if (preconditioning.prior_variance == "constant") return nullptr;
-  return std::make_shared<Directions>(
-      Directions{nullptr, sigma_squared, {}, PriorVariance(preconditioning, nullptr, x_)});
+  return std::make_shared<Directions>(Directions{
+      nullptr, sigma_squared, {}, PriorVariance(preconditioning, nullptr, x_), {}, {}, {}});
 }
 
 Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {

@@ -3,6 +3,7 @@
 // The mask m of a pattern is 1 at one channel of each pixel: A x = sum_c m_c x_c, so that A A' = I
 // and A'A = m. picture(y) = A'y has each colour in its channel and zeros elsewhere, as masks have:
 // networks that were trained with masks restore it better than an interpolated mosaic.
+#include "eps/operators/converted.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/isometry.h"
 #include "eps/operators/registry.h"
@@ -19,11 +20,11 @@ class Bayer final : public Isometry {
 
  private:
   Tensor mask(const Tensor& like) const {
-    check_image_size("bayer", like, mask_.size(2), mask_.size(3));
-    return mask_.to(like.options());
+    check_image_size("bayer", like, mask_.exact().size(2), mask_.exact().size(3));
+    return mask_.like(like);
   }
 
-  const Tensor mask_;  // (1, 3, H, W)
+  const Converted mask_;  // (1, 3, H, W)
 };
 
 Operator make_bayer(const Spec& spec, const Tensor& like, Rng&) {

@@ -15,8 +15,17 @@ Tensor on_canvas(const Tensor& kernel, int64_t height, int64_t width) {
   return at::roll(canvas, {-(kh / 2), -(kw / 2)}, {2, 3});
 }
 
-// |h|^2
-Tensor power(const Tensor& h) { return at::real(h).square() + at::imag(h).square(); }
+Tensor squared_magnitude(const Tensor& h) { return at::real(h).square() + at::imag(h).square(); }
+
+// Returns the transfer function of kernels. Its zeros come out of the FFT as rounding errors. They
+// must be exact zeros: they are outside the range of A, and their inverse at lambda = 0 is 0, not
+// 1e16.
+Tensor transfer_of(const Tensor& kernel, int64_t height, int64_t width) {
+  check_kernel(kernel, height, width);
+  const Tensor h = at::fft_rfft2(on_canvas(kernel, height, width));
+  const Tensor magnitude = h.abs();
+  return h.masked_fill(magnitude <= 1e-14 * magnitude.amax({-2, -1}, true), 0);
+}
 
 }  // namespace
 
@@ -48,25 +57,28 @@ void check_kernel(const Tensor& kernel, int64_t height, int64_t width) {
 }
 
 CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
-    : kernel_(kernel.to(at::kDouble)), height_(height), width_(width) {
-  check_kernel(kernel, height, width);
-  const Tensor h = at::fft_rfft2(on_canvas(kernel_, height, width));
-  // Zeros of h come out of the FFT as rounding errors. They must be exact zeros: they are outside
-  // the range of A, and their inverse at lambda = 0 is 0, not 1e16.
-  const Tensor magnitude = h.abs();
-  const Tensor zero = magnitude <= 1e-14 * magnitude.amax({-2, -1}, true);
-  transfer_ = h.masked_fill(zero, 0);
-  if (transfer_.device().is_cpu() && kernels::CircularProximal::supports(height, width)) {
+    : kernel_(kernel.to(at::kDouble)),
+      height_(height),
+      width_(width),
+      transfer_(transfer_of(kernel_, height, width)),
+      power_(squared_magnitude(transfer_.exact())) {
+  const Tensor& h = transfer_.exact();
+  if (h.device().is_cpu() && kernels::CircularProximal::supports(height, width)) {
     // The half that rfft2 leaves out mirrors the one it gives: h(-k) = conj(h(k)).
-    const Tensor mirrored = at::roll(transfer_.slice(3, 1, width / 2).flip({2, 3}), 1, 2).conj();
-    fast_proximal_.emplace(at::cat({transfer_, mirrored}, 3));
+    const Tensor mirrored = at::roll(h.slice(3, 1, width / 2).flip({2, 3}), 1, 2).conj();
+    fast_proximal_.emplace(at::cat({h, mirrored}, 3));
   }
 }
 
 Tensor CircularBlur::transfer(const Tensor& like) const {
   check_image_size("blur", like, height_, width_);
-  return transfer_.to(like.device(),
+  return transfer_.as(like.device(),
                       like.scalar_type() == at::kDouble ? at::kComplexDouble : at::kComplexFloat);
+}
+
+Tensor CircularBlur::power(const Tensor& like) const {
+  check_image_size("blur", like, height_, width_);
+  return power_.like(like);
 }
 
 Tensor CircularBlur::apply(const Tensor& x) const { return filter_spectrum(x, transfer(x)); }
@@ -77,7 +89,7 @@ Tensor CircularBlur::adjoint(const Tensor& y) const {
 
 Tensor CircularBlur::ridge(const Tensor& r, const Tensor& lambda) const {
   const Tensor h = transfer(r);
-  return filter_spectrum(r, h.conj() * ridge_gain(power(h), lambda));
+  return filter_spectrum(r, h.conj() * ridge_gain(power(r), lambda));
 }
 
 Tensor CircularBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
@@ -87,16 +99,16 @@ Tensor CircularBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& la
   }
   // z_hat + conj(h) (y_hat - h z_hat) / (|h|^2 + lambda): two transforms forward, one back.
   const Tensor residual = at::addcmul(at::fft_rfft2(y), at::fft_rfft2(z), h, -1);
-  const Tensor correction = residual * h.conj() * ridge_gain(power(h), lambda);
+  const Tensor correction = residual * h.conj() * ridge_gain(power(z), lambda);
   return z + at::fft_irfft2(correction, at::IntArrayRef({height_, width_}));
 }
 
 Tensor CircularBlur::filter(const Tensor& x, const EigenvalueMap& f) const {
-  return filter_spectrum(x, f(power(transfer(x))));
+  return filter_spectrum(x, f(power(x)));
 }
 
 Tensor CircularBlur::diagonal(const Tensor& like, const EigenvalueMap& f) const {
-  return spectral_mean(f(power(transfer(like))), width_);
+  return spectral_mean(f(power(like)), width_);
 }
 
 Operator circular_blur(const Tensor& kernel, int64_t height, int64_t width) {

@@ -6,6 +6,7 @@
 
 #include "eps/base/spec.h"
 #include "eps/math/kernels/kernels.h"
+#include "eps/operators/converted.h"
 #include "eps/operators/operator.h"
 
 namespace eps {
@@ -41,11 +42,13 @@ class CircularBlur final : public LinearOperator, public Spectral {
   // Returns the transfer function h, (N or 1, 1, H, W/2 + 1), in the complex dtype that goes with
   // `like`.
   Tensor transfer(const Tensor& like) const;
+  Tensor power(const Tensor& like) const;  // |h|^2, the eigenvalues of A'A
 
  private:
   const Tensor kernel_;  // (N or 1, kh, kw)
   const int64_t height_, width_;
-  Tensor transfer_;  // complex128
+  const Converted transfer_;  // complex128
+  const Converted power_;     // |h|^2
   std::optional<kernels::CircularProximal> fast_proximal_;
 };
 

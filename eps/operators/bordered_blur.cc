@@ -3,7 +3,10 @@
 
 #include <optional>
 
+#include "eps/operators/dense_resolvents.h"
+#include "eps/operators/edged_blur.h"
 #include "eps/operators/factories.h"
+#include "eps/operators/masked_blur.h"
 #include "eps/operators/separable.h"
 
 namespace eps {
@@ -45,10 +48,18 @@ BorderedBlur::BorderedBlur(const Tensor& kernel, int64_t height, int64_t width, 
       canvas_(kernel,
               canvas_side(border, height, kernel.size(1)),
               canvas_side(border, width, kernel.size(2))) {
-  if (border != Border::valid) return;
-  const Tensor inside = at::ones({1, 1, rows_.length, columns_.length}, kernel.options());
-  const Tensor mask = picture(inside);
-  if (MaskedBlur::supports(canvas_, mask)) masked_.emplace(canvas_, mask);
+  const int64_t top = rows_.begin, left = columns_.begin;
+  const Tensor inside =
+      at::ones({1, 1, height - kernel.size(1) + 1, width - kernel.size(2) + 1}, kernel.options());
+  const Tensor mask = in_frame(inside, top, left, height, width);
+  if (border == Border::valid) {
+    if (MaskedBlur::supports(canvas_, mask)) exact_ = std::make_unique<MaskedBlur>(canvas_, mask);
+    return;
+  }
+  const CircularBlur wrapped(kernel, height, width);
+  const Tensor edge = places_where(1 - mask);
+  if (EdgedBlur::supports(wrapped, edge))
+    exact_ = std::make_unique<EdgedBlur>(wrapped, *this, edge);
 }
 
 Tensor BorderedBlur::apply(const Tensor& x) const {
@@ -76,11 +87,11 @@ Tensor BorderedBlur::picture(const Tensor& y) const {
 }
 
 Tensor BorderedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
-  return masked_ ? masked_->ridge(picture(r), lambda) : LinearOperator::ridge(r, lambda);
+  return exact_ ? exact_->ridge(picture(r), lambda) : LinearOperator::ridge(r, lambda);
 }
 
 const Spectral& BorderedBlur::functions() const {
-  return masked_ ? masked_->functions() : LinearOperator::functions();
+  return exact_ ? exact_->functions() : LinearOperator::functions();
 }
 
 Operator blur(const Tensor& kernel, int64_t height, int64_t width, Border border) {

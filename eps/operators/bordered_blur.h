@@ -3,13 +3,14 @@
 
 #include "eps/operators/blur.h"
 #include "eps/operators/border.h"
-#include "eps/operators/masked_blur.h"
 
 namespace eps {
 
 // A `BorderedBlur` continues the image beyond its frame, convolves, and crops. The convolution is
-// circular on the larger canvas, and the crop takes away what wraps around. A'A has no fast basis;
-// a valid blur, whose canvas is the frame, is solved as a masked one.
+// circular on the larger canvas, and the crop takes away what wraps around. A'A has no fast basis,
+// but A is a circular blur but for pixels near the border, and so has a closed form where they are
+// few: a valid blur, whose canvas is the frame, is a masked one (MaskedBlur), any other an edged
+// one (EdgedBlur).
 class BorderedBlur final : public LinearOperator {
  public:
   BorderedBlur(const Tensor& kernel, int64_t height, int64_t width, Border border);
@@ -17,7 +18,7 @@ class BorderedBlur final : public LinearOperator {
   Tensor apply(const Tensor& x) const override;
   Tensor adjoint(const Tensor& y) const override;
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
-  bool closed_form() const override { return masked_ && masked_->closed_form(); }
+  bool closed_form() const override { return exact_ && exact_->closed_form(); }
   const Spectral& functions() const override;
   // Returns y in its place in the frame of x, and zeros around it.
   Tensor picture(const Tensor& y) const override;
@@ -36,7 +37,7 @@ class BorderedBlur final : public LinearOperator {
   const int64_t height_, width_;
   const Axis rows_, columns_;
   const CircularBlur canvas_;
-  std::optional<MaskedBlur> masked_;  // a valid blur, in the frame of x
+  std::unique_ptr<const LinearOperator> exact_;  // the same, in the frame of x
 };
 
 // Returns an image of the frame H x W that is y at (top, left), and 0 elsewhere.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "eps/math/kernels/kernels.h"
+#include "eps/operators/converted.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/operators/registry.h"
@@ -40,23 +41,25 @@ class Inpainting final : public LinearOperator, public Spectral {
   }
 
   Tensor measured(const Tensor& y) const override { return adjoint(y); }
-  std::map<std::string, Tensor> parameters() const override { return {{"mask", mask_.squeeze(1)}}; }
-  int64_t batch() const override { return mask_.size(0); }
+  std::map<std::string, Tensor> parameters() const override {
+    return {{"mask", mask_.exact().squeeze(1)}};
+  }
+  int64_t batch() const override { return mask_.exact().size(0); }
 
  private:
   void check_size(const Tensor& x) const {
-    check_image_size("inpainting", x, mask_.size(2), mask_.size(3));
+    check_image_size("inpainting", x, mask_.exact().size(2), mask_.exact().size(3));
   }
   Tensor mask(const Tensor& like) const {
     check_size(like);
-    return mask_.to(like.options());
+    return mask_.like(like);
   }
   Tensor weight(const Tensor& like, const Tensor& lambda) const {
     return mask(like) / (1 + per_sample(lambda, like));
   }
 
-  const Tensor mask_;   // (N or 1, C or 1, H, W)
-  const Tensor bytes_;  // the same for the CPU's kernel; undefined on a GPU
+  const Converted mask_;  // (N or 1, C or 1, H, W)
+  const Tensor bytes_;    // the same for the CPU's kernel; undefined on a GPU
 };
 
 Operator make_random(const Spec& spec, const Tensor& like, Rng& rng) {

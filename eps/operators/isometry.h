@@ -1,6 +1,7 @@
 // Operators with A A' = g I (pooling, grey, identity): everything follows from apply and adjoint.
 #pragma once
 
+#include "eps/operators/converted.h"
 #include "eps/operators/operator.h"
 
 namespace eps {
@@ -10,7 +11,9 @@ class Isometry : public LinearOperator, public Spectral {
  public:
   // projection_diagonal: the diagonal of A'A / g, in a shape that broadcasts over an image.
   Isometry(double gram, Tensor projection_diagonal)
-      : gram_(gram), projection_diagonal_(std::move(projection_diagonal)) {}
+      : gram_(gram),
+        eigenvalues_(at::tensor({gram, 0.0}, at::kDouble).reshape({1, 2, 1, 1})),
+        projection_diagonal_(std::move(projection_diagonal)) {}
 
   // A'(AA' + lambda I)^{-1} r = A' r / (g + lambda)
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
@@ -22,12 +25,14 @@ class Isometry : public LinearOperator, public Spectral {
   Basis basis() const override { return Basis::other; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     const Tensor projected = adjoint(apply(x)) / gram_;
-    return at_gram(f, x) * projected + at_zero(f, x) * (x - projected);
+    const auto [at_gram, at_zero] = values(f, x);
+    return at_gram * projected + at_zero * (x - projected);
   }
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     const Tensor inside = projection_diagonal_.dim() == 0 ? projection_diagonal_
                                                           : projection_diagonal_.to(like.options());
-    return at_gram(f, like) * inside + at_zero(f, like) * (1 - inside);
+    const auto [at_gram, at_zero] = values(f, like);
+    return at_gram * inside + at_zero * (1 - inside);
   }
   // Returns the power of the data along the range of A' and along the null space of A, for an A
   // whose rows are all alike. One row gives the mean power over the range; the mean over the null
@@ -35,14 +40,14 @@ class Isometry : public LinearOperator, public Spectral {
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override;
 
  private:
-  Tensor at_gram(const EigenvalueMap& f, const Tensor& like) const {
-    return f(at::full({1, 1, 1, 1}, gram_, like.options()));
-  }
-  static Tensor at_zero(const EigenvalueMap& f, const Tensor& like) {
-    return f(at::zeros({1, 1, 1, 1}, like.options()));
+  // Returns f(g) and f(0), each (N or 1, 1, 1, 1).
+  std::pair<Tensor, Tensor> values(const EigenvalueMap& f, const Tensor& like) const {
+    const Tensor e = eigenvalues_.like(like), both = f(e) + at::zeros_like(e);
+    return {both.slice(1, 0, 1), both.slice(1, 1, 2)};
   }
 
   const double gram_;
+  const Converted eigenvalues_;  // g and 0
   const Tensor projection_diagonal_;
 };
 

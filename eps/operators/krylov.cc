@@ -25,7 +25,7 @@ Tensor Krylov::filter(const Tensor& x, const EigenvalueMap& f) const {
   constexpr double kRatio = 2;
   const double largest = largest_eigenvalue(x);
   const std::vector<double> shifts = resolvent_shifts(largest, kShifts, kRatio);
-  const PartialFractions fractions = partial_fractions(f, shifts, largest, x.options(), kTolerance);
+  const PartialFractions fractions = partial_fractions(f, shifts, largest, kTolerance);
   check(fractions.error <= kAcceptableFit,
         "functions of A'A: resolvents approximate the function to ",
         fractions.error,

@@ -2,11 +2,7 @@
 // convolution.
 #pragma once
 
-#include <mutex>
-#include <optional>
-
 #include "eps/operators/blur.h"
-#include "eps/operators/probed.h"
 
 namespace eps {
 
@@ -44,16 +40,11 @@ class MaskedBlur final : public LinearOperator {
   // Returns S, or the part of H H' + s, of each shift: (shifts, k, k), float64.
   Tensor dense(const Tensor& shifts) const;
   Tensor exact_ridge(const Tensor& r, const Tensor& lambda) const;  // lambda: (N or 1), float64
-  // Returns the pixels of the dense matrix, (..., k), of an image; and an image with zeros
-  // elsewhere.
-  Tensor gather(const Tensor& image) const;
-  Tensor scatter(const Tensor& values) const;
 
   const CircularBlur blur_;
-  const Tensor mask_;      // float64
-  const bool left_out_;    // whether the dense matrices are of the rows left out
-  const Tensor places_;    // of the rows of the dense matrices, in the flattened frame
-  const Tensor distance_;  // (k, k): place of the difference of two of them
+  const Tensor mask_;    // float64
+  const bool left_out_;  // whether the dense matrices are of the rows left out
+  const Tensor places_;  // of the rows of the dense matrices
 };
 
 }  // namespace eps

@@ -1,6 +1,8 @@
 // The defaults of operators: conjugate gradients and the residual form.
 #include "eps/operators/operator.h"
 
+#include <c10/core/InferenceMode.h>
+
 #include "eps/math/conjugate_gradients.h"
 #include "eps/math/spectrum.h"
 #include "eps/operators/krylov.h"
@@ -45,6 +47,19 @@ EigenvalueMap Spectral::prior_power(const Tensor& spectrum, const Tensor& like) 
   return [mean](const Tensor&) { return mean; };
 }
 
+EigenvalueMap Spectral::kept_prior_power(const Tensor& spectrum, const Tensor& like) const {
+  const std::lock_guard lock(mutex_);
+  if (!power_ || !spectrum_.is_same(spectrum) || image_ != like.sizes()) {
+    // What is kept may meet derivatives later, which inference mode would spoil.
+    const c10::InferenceMode outside(false);
+    const c10::NoGradGuard no_grad;
+    power_ = prior_power(spectrum, like);
+    spectrum_ = spectrum;
+    image_ = like.sizes().vec();
+  }
+  return power_;
+}
+
 const Spectral& LinearOperator::functions() const {
   if (const Spectral* fast = spectral()) return *fast;
   std::call_once(once_, [this] { functions_ = make_functions(); });
@@ -76,7 +91,7 @@ Problem observe(Operator A, const Tensor& x0, const Tensor& sigma_y, Rng& rng) {
 
 Tensor per_sample(const Tensor& value, const Tensor& like) {
   // A 0-dimensional CPU tensor meets tensors of any dtype and device without promotion or copy.
-  if (value.dim() == 0) return value;
+  if (value.dim() == 0) return value.is_cpu() ? value : value.to(like.device());
   Shape shape(static_cast<size_t>(like.dim()), 1);
   shape[0] = value.size(0);
   return value.to(like.options()).reshape(shape);

@@ -45,6 +45,14 @@ class Spectral {
   // data whose power along the frequencies of rfft2 is `spectrum`. The default gives every
   // direction the mean power, which keeps the total but ignores the basis.
   virtual EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const;
+  // Returns prior_power(), which is kept for the same spectrum and images of the same shape.
+  EigenvalueMap kept_prior_power(const Tensor& spectrum, const Tensor& like) const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable Tensor spectrum_;
+  mutable Shape image_;
+  mutable EigenvalueMap power_;  // of that spectrum and image
 };
 
 // A `MeasurementFormat` describes the measurements of an operator: how they look as images, and

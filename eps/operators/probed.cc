@@ -104,16 +104,7 @@ Probed::PowerCurve Probed::fit_power(const Tensor& spectrum, const Tensor& like)
 }
 
 EigenvalueMap Probed::prior_power(const Tensor& spectrum, const Tensor& like) const {
-  const std::lock_guard lock(mutex_);
-  const int64_t maps = A_.format().batch() == 1 ? 1 : like.size(0);
-  const bool known = spectrum_.defined() && spectrum_.device() == spectrum.device() &&
-                     spectrum_.sizes() == spectrum.sizes() && spectrum_.equal(spectrum) &&
-                     power_.coefficients.size(0) == maps;
-  if (!known) {
-    power_ = fit_power(spectrum, like);
-    spectrum_ = spectrum;
-  }
-  return [curve = power_](const Tensor& e) {
+  return [curve = fit_power(spectrum, like)](const Tensor& e) {
     const Tensor u = curve_abscissa(e, curve.largest.to(e.options()));
     const Tensor c = curve.coefficients.to(e.options());
     const auto term = [&](int64_t i) { return c.slice(3, i, i + 1); };

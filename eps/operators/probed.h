@@ -48,8 +48,6 @@ class Probed : public Spectral {
 
   mutable std::mutex mutex_;
   mutable Tensor normal_diagonal_;
-  mutable Tensor spectrum_;  // of power_
-  mutable PowerCurve power_;
 };
 
 }  // namespace eps

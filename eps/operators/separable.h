@@ -2,6 +2,7 @@
 // and any border, and reductions.
 #pragma once
 
+#include "eps/operators/converted.h"
 #include "eps/operators/operator.h"
 
 namespace eps {
@@ -38,16 +39,17 @@ class Separable final : public LinearOperator, public Spectral {
   // An `Axis` holds the matrix M = U s V' of one axis, each (N or 1, 1, ., .).
   struct Axis {
     explicit Axis(const Tensor& matrix);
-    Tensor matrix;
-    Tensor ut;        // U', with rows of zeros for the n - rank directions that M does not measure
-    Tensor v;         // (n, n)
+    Axis(const Tensor& matrix, const std::tuple<Tensor, Tensor, Tensor>& decomposition);
+    Converted matrix;
+    Converted ut;     // U', with rows of zeros for the n - rank directions that M does not measure
+    Converted v;      // (n, n)
     Tensor singular;  // (n), zeros included
   };
   // Returns left X right'.
   static Tensor both(const Tensor& left, const Tensor& x, const Tensor& right);
-  Tensor eigenvalues(const Tensor& like) const;  // (N or 1, 1, H, W)
 
   const Axis rows_, columns_;
+  const Converted singular_, eigenvalues_;  // products of both axes, (N or 1, 1, H, W)
   const Picture picture_;
   const std::map<std::string, Tensor> parameters_;
 };

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "eps/math/spectrum.h"
+#include "eps/operators/converted.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/operators/registry.h"
@@ -14,7 +15,7 @@ namespace {
 
 class SoftMask final : public LinearOperator, public Spectral {
  public:
-  explicit SoftMask(const Tensor& weights) : weights_(weights) {}
+  explicit SoftMask(const Tensor& weights) : weights_(weights), squares_(weights.square()) {}
 
   Tensor apply(const Tensor& x) const override { return x * weights(x); }
   Tensor adjoint(const Tensor& y) const override { return y * weights(y); }
@@ -22,31 +23,32 @@ class SoftMask final : public LinearOperator, public Spectral {
   // w / (w^2 + lambda), and 0 in the holes.
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
     const Tensor w = weights(r);
-    return r * w * ridge_gain(w.square(), lambda);
+    return r * w * ridge_gain(squares_.like(r), lambda);
   }
 
   const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::pixel; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    return x * f(weights(x).square());
+    return x * f(squares_.like(x));
   }
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
-    return f(weights(like).square());
+    return f(squares_.like(like));
   }
 
   Tensor measured(const Tensor& y) const override { return y * (weights(y) > 0); }
   std::map<std::string, Tensor> parameters() const override {
-    return {{"weights", weights_.squeeze(1)}};
+    return {{"weights", weights_.exact().squeeze(1)}};
   }
-  int64_t batch() const override { return weights_.size(0); }
+  int64_t batch() const override { return weights_.exact().size(0); }
 
  private:
   Tensor weights(const Tensor& like) const {
-    check_image_size("soft_mask", like, weights_.size(2), weights_.size(3));
-    return weights_.to(like.options());
+    check_image_size("soft_mask", like, weights_.exact().size(2), weights_.exact().size(3));
+    return weights_.like(like);
   }
 
-  const Tensor weights_;  // (N or 1, 1, H, W)
+  const Converted weights_;  // (N or 1, 1, H, W)
+  const Converted squares_;
 };
 
 // Draws smooth weights: white noise blurred by a Gaussian to a standard normal field, whose

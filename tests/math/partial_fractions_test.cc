@@ -30,7 +30,7 @@ TEST(PartialFractions, ApproximateTheFunctionsOfThePreconditioning) {
       at::cat({at::zeros({1}, at::kDouble), at::logspace(-12, 0, 997, 10.0, at::kDouble)});
   for (const double sigma : {80.0, 1.0, 0.02})
     for (const Function& f : scales(sigma)) {
-      const PartialFractions found = partial_fractions(f, shifts, 1, at::kDouble);
+      const PartialFractions found = partial_fractions(f, shifts, 1);
       ASSERT_LE(found.error, 1e-3);
       Tensor sum = found.weights[0][0].expand_as(e);
       for (size_t j = found.first; j < shifts.size(); ++j)
@@ -40,8 +40,8 @@ TEST(PartialFractions, ApproximateTheFunctionsOfThePreconditioning) {
       const Tensor error = (sum - wanted).abs() / at::maximum(wanted, 1e-3 * wanted.max());
       EXPECT_LT(error.max().item<double>(), 1.5e-3) << sigma;
     }
-  const size_t at_high_noise = partial_fractions(scales(80)[0], shifts, 1, at::kDouble).first;
-  const size_t at_low_noise = partial_fractions(scales(0.2)[0], shifts, 1, at::kDouble).first;
+  const size_t at_high_noise = partial_fractions(scales(80)[0], shifts, 1).first;
+  const size_t at_low_noise = partial_fractions(scales(0.2)[0], shifts, 1).first;
   EXPECT_LT(at_high_noise + 8, at_low_noise);
 }
 
@@ -57,7 +57,7 @@ TEST(SumOfResolvents, IsTheFunctionToItsTolerance) {
   const std::vector<double> shifts = resolvent_shifts(1, 34, 2);
   for (const double sigma : {80.0, 1.0, 0.02})
     for (const Function& f : scales(sigma)) {
-      const PartialFractions found = partial_fractions(f, shifts, 1, at::kDouble);
+      const PartialFractions found = partial_fractions(f, shifts, 1);
       const std::vector<double> used(shifts.begin() + static_cast<std::ptrdiff_t>(found.first),
                                      shifts.end());
       const auto answer = [&](const Tensor& b, double tolerance) {

@@ -1,9 +1,10 @@
-// Blurs of which only some pixels were kept, against dense matrices.
-#include "eps/operators/masked_blur.h"
+// Blurs that are circular but for a mask or for the border, against dense matrices.
+#include "eps/operators/dense_resolvents.h"
 
 #include <gtest/gtest.h>
 
-#include "eps/operators/factories.h"
+#include "eps/operators/bordered_blur.h"
+#include "eps/operators/edged_blur.h"
 #include "eps/operators/registry.h"
 #include "eps/priors/dense.h"
 
@@ -12,13 +13,18 @@ namespace {
 
 constexpr int64_t kSide = 16;
 
-// The first leaves out a border, the second few pixels, the third most of them.
-const std::vector<std::string> kMasked = {
+// The first leaves out a border, the second few pixels, the third most of them; the others continue
+// the image beyond its frame.
+const std::vector<std::string> kSolved = {
     "blur_motion:length=5,angle=30,border=valid",
     "blur_motion:length=5,angle=30 | inpaint_random:missing=0.2",
-    "blur_gaussian:std=1,size=5 | inpaint_random:missing=0.8"};
+    "blur_gaussian:std=1,size=5 | inpaint_random:missing=0.8",
+    "blur_motion:length=5,angle=30,border=reflect",
+    "blur_motion:length=5,angle=30,border=reflect101",
+    "blur_motion:length=4,angle=70,border=replicate",
+    "blur_disk:radius=2,border=zero"};
 
-Operator masked(const std::string& spec) {
+Operator solved(const std::string& spec) {
   Rng rng(3);
   return make_operator(spec, at::empty({1, 1, kSide, kSide}, at::kDouble), rng);
 }
@@ -31,10 +37,11 @@ Tensor normal_matrix(const LinearOperator& A) {
       .squeeze(0);
 }
 
-TEST(MaskedBlur, RidgeIsTheDenseOne) {
-  for (const auto& spec : kMasked) {
-    const Operator A = masked(spec);
+TEST(DenseResolvents, RidgeIsTheDenseOne) {
+  for (const auto& spec : kSolved) {
+    const Operator A = solved(spec);
     EXPECT_EQ(A->spectral(), nullptr) << spec;
+    EXPECT_TRUE(A->closed_form()) << spec;
     const Tensor M = normal_matrix(*A);
     const Tensor y = A->apply(Rng(1).normal({1, 1, kSide, kSide}));
     for (const double lambda : {4e-7, 1e-3, 1.0, 1e3}) {
@@ -47,10 +54,10 @@ TEST(MaskedBlur, RidgeIsTheDenseOne) {
   }
 }
 
-TEST(MaskedBlur, EachImageMayHaveItsOwnLambda) {
+TEST(DenseResolvents, EachImageMayHaveItsOwnLambda) {
   const Tensor lambda = at::tensor({4e-7, 1e-2, 3.0}, at::kDouble).reshape({3, 1, 1, 1});
-  for (const auto& spec : kMasked) {
-    const Operator A = masked(spec);
+  for (const auto& spec : kSolved) {
+    const Operator A = solved(spec);
     const Tensor y = A->apply(Rng(1).normal({3, 2, kSide, kSide}));
     const Tensor together = A->ridge(y, lambda);
     for (int64_t n = 0; n < 3; ++n) {
@@ -62,10 +69,10 @@ TEST(MaskedBlur, EachImageMayHaveItsOwnLambda) {
 
 // The scales of a network at noise levels from 80 to 0.02 have relative errors of 2e-3 at most, in
 // every direction: also where c_in is 1/80.
-TEST(MaskedBlur, FunctionsAreTheDenseOnes) {
+TEST(DenseResolvents, FunctionsAreTheDenseOnes) {
   const double p = 0.25, noise = 0.0025;
-  for (const auto& spec : kMasked) {
-    const Operator A = masked(spec);
+  for (const auto& spec : kSolved) {
+    const Operator A = solved(spec);
     const auto [e, Q] = at::linalg_eigh(normal_matrix(*A));
     for (const double sigma : {80.0, 5.0, 0.5, 0.02}) {
       const auto v = [&](const Tensor& e) { return 1 / (1 / (sigma * sigma) + e / noise); };
@@ -83,16 +90,29 @@ TEST(MaskedBlur, FunctionsAreTheDenseOnes) {
   }
 }
 
-TEST(MaskedBlur, DiagonalIsTheDenseOne) {
-  for (const auto& spec : kMasked) {
-    const Operator A = masked(spec);
+TEST(DenseResolvents, DiagonalIsTheDenseOne) {
+  for (const auto& spec : kSolved) {
+    const Operator A = solved(spec);
     const Tensor like = at::empty({1, 1, kSide, kSide}, at::kDouble);
     const Tensor wanted = normal_matrix(*A).diagonal().reshape(like.sizes());
     EXPECT_LT((A->functions().normal_diagonal(like) - wanted).abs().max().item<double>(), 1e-12);
   }
 }
 
-TEST(MaskedBlur, KeepsNothingAndEverything) {
+TEST(DenseResolvents, AnEdgedBlurIsTheBlurWithItsBorder) {
+  const Tensor kernel = Rng(5).uniform({1, 4, 5});  // of unequal sides, and no product
+  const CircularBlur wrapped(kernel, kSide, kSide);
+  const Tensor x = Rng(1).normal({2, 3, kSide, kSide});
+  for (const Border border : {Border::reflect101, Border::replicate, Border::zero}) {
+    const BorderedBlur A(kernel, kSide, kSide, border);
+    const Tensor apart = (A.apply(x) - wrapped.apply(x)).abs().amax(at::IntArrayRef({0, 1}));
+    const EdgedBlur same(wrapped, A, places_where(apart > 1e-9));
+    EXPECT_LT((same.apply(x) - A.apply(x)).abs().max().item<double>(), 1e-12);
+    EXPECT_LT((same.adjoint(x) - A.adjoint(x)).abs().max().item<double>(), 1e-12);
+  }
+}
+
+TEST(DenseResolvents, KeepNothingAndEverything) {
   Rng rng(0);
   const Tensor x = rng.normal({2, 3, kSide, kSide});
   for (const char* missing : {"0", "1"}) {
