@@ -54,13 +54,18 @@ bool EdgedBlur::supports(const CircularBlur& H, const Tensor& B) {
 
 EdgedBlur::EdgedBlur(const CircularBlur& H, const LinearOperator& A, const Tensor& B)
     : blur_(H.kernel(), H.height(), H.width()), rows_(B) {
-  const Tensor impulses =
-      scatter(at::eye(B.size(0), H.kernel().options()), B, H.height(), H.width()).unsqueeze(1);
-  const Tensor D = (A.adjoint(impulses) - H.adjoint(impulses)).flatten(1);
-  // Elsewhere the two differ by rounding.
-  const Tensor size = D.abs().amax(0);
+  const auto difference = [&](const Tensor& values) {  // D' v of each row: (rows, pixels)
+    const Tensor y = scatter(values, B, H.height(), H.width()).unsqueeze(1);
+    return (A.adjoint(y) - H.adjoint(y)).flatten(1);
+  };
+  // Random rows touch every pixel that D reads; elsewhere the two differ by rounding.
+  const Tensor size = difference(Rng(0).normal({2, B.size(0)}, H.kernel().options())).abs().amax(0);
   columns_ = places_where(size > 1e-12 * size.max());
-  D_ = D.index_select(1, columns_);
+  const Tensor units = at::eye(B.size(0), H.kernel().options());
+  std::vector<Tensor> rows;
+  for (const Tensor& some : units.split(64))
+    rows.push_back(difference(some).index_select(1, columns_));
+  D_ = at::cat(rows);
 }
 
 Tensor EdgedBlur::any_image(const Tensor& like) const {
