@@ -2,7 +2,7 @@
 """Runs eps restore on measurements that other programs make from held-out images.
 
     benchmarks/restore_foreign.py IMAGES COUNT FOLDER [--samples N] [--steps N] [--model NETWORK] [--device D]
-        [--jobs N] [--csv FILE] [--make-only | --made] [KIND...]
+        [--jobs N] [--csv FILE] [--wrong] [--make-only | --made] [KIND...]
 
 needs python3-numpy, python3-scipy, python3-pil, python3-opencv and build/eps; deepinv's kinds are skipped without
 deepinv. `--make-only` ends with the measurements; `--made` finds them in FOLDER, and needs NumPy alone.
@@ -12,6 +12,9 @@ eps itself: chi2, the PSNR of the mean, and the share of the true pixels in the 
 images; apart, the same share of the pixels that are not measured, where there are such (the frame beyond a valid blur,
 the missing colours of a mosaic). The noise is NumPy's, of standard deviation 0.05, and is stated. The CSV has a row for
 each kind, with the paired difference of the PSNR: restore_foreign.csv in FOLDER unless it is named.
+
+With `--wrong` each measurement is declared as something else. Then the columns are how many of the images have a finding,
+how many of these name the true cause, chi2 and the PSNR of the mean: restore_wrong.csv.
 """
 import argparse
 import csv
@@ -36,6 +39,7 @@ parser.add_argument("--model", default="faces64-eps")
 parser.add_argument("--device", default="auto")
 parser.add_argument("--jobs", type=int, default=1)
 parser.add_argument("--csv")
+parser.add_argument("--wrong", action="store_true")
 parser.add_argument("--make-only", action="store_true")
 parser.add_argument("--made", action="store_true")
 options = parser.parse_intermixed_args()
@@ -52,6 +56,7 @@ def make():
     """Writes the measurements, and commands.json: what restores each of them, and simulates and restores its
     counterpart."""
     import cv2
+    import scipy.ndimage
     import scipy.sparse
     from PIL import Image
     try:
@@ -121,7 +126,7 @@ def make():
 
         how = kernel + ([] if convolves(blur("circular")) else ["--flip-kernel"])
         circular = ["--border", "circular"]
-        return {"deepinv Blur, valid": (blur("valid"), how, kernel + circular),
+        return {"deepinv Blur, valid": (blur("valid"), how, kernel + ["--border", "valid"]),
                 "deepinv Blur, circular": (blur("circular"), how + circular, kernel + circular)}
 
     matrix = blur_matrix()
@@ -129,7 +134,7 @@ def make():
     circular = kernel + ["--border", "circular"]
     # The program's function, what eps is told of it, and the laboratory's operator beside it.
     kinds = {
-        "cv2.filter2D (border unknown)": (filter2d, kernel + ["--flip-kernel"], circular),
+        "cv2.filter2D (border unknown)": (filter2d, kernel + ["--flip-kernel"], kernel + ["--border", "valid"]),
         "cv2.filter2D, --border reflect101": (filter2d, kernel + ["--flip-kernel"] + reflected, circular),
         "cv2.GaussianBlur": (lambda x: each_channel(x, lambda c: cv2.GaussianBlur(c, (9, 9), 1.2)),
                              ["--operator", "blur_gaussian:std=1.2,size=9,border=reflect101"],
@@ -143,22 +148,49 @@ def make():
                          ["--operator", "inpaint_random:missing=0.6667"]),
         "SciPy sparse matrix": (lambda x: np.concatenate([matrix @ c.ravel() for c in x]),
                                 ["--operator", f"matrix:file={folder}/blur.npz"],
-                                ["--operator", "blur_gaussian:std=0.7,size=5"]),
+                                ["--operator", "blur_gaussian:std=0.7,size=5 | inpaint_random:missing=0.2676"]),
     }
     if deepinv:
         kinds.update(deepinv_kinds())
+
+    def smooth(std):
+        return lambda x: each_channel(x, lambda c: cv2.GaussianBlur(c, (13, 13), std))
+
+    def in_linear_light(x):
+        linear = smooth(1.5)(((x + 1) / 2) ** 2.2)
+        return 2 * np.maximum(linear, 0) ** (1 / 2.2) - 1
+
+    def corners_aligned(x):
+        return each_channel(x, lambda c: scipy.ndimage.zoom(scipy.ndimage.gaussian_filter(c, 1.6), 0.25, order=3))
+
+    # The program's function and what eps is told of it, which is wrong.
+    wrong = {
+        "cv2.filter2D, as a circular blur": (filter2d, kernel + ["--flip-kernel", "--border", "circular"]),
+        "cv2.filter2D, as a convolution": (filter2d, kernel),
+        "cv2.GaussianBlur, as a circular blur": (smooth(1.5), ["--gaussian", "1.5", "--border", "circular"]),
+        "Gaussian blur of 1.5, as 2.5": (smooth(1.5), ["--gaussian", "2.5"]),
+        "Gaussian blur of 1.5, as 0.8": (smooth(1.5), ["--gaussian", "0.8"]),
+        "Gaussian blur in linear light, as one of sRGB": (in_linear_light, ["--gaussian", "1.5"]),
+        "every fourth pixel, as means of 4 x 4": (lambda x: x[:, ::4, ::4], ["--downscale", "4"]),
+        "cv2.resize INTER_CUBIC, as means of 4 x 4": (
+            lambda x: each_channel(x, lambda c: cv2.resize(c, (16, 16), interpolation=cv2.INTER_CUBIC)),
+            ["--downscale", "4"]),
+        "scipy.ndimage.zoom, as Pillow's bicubic": (corners_aligned, ["--downscale", "4,bicubic"]),
+        "Pillow BICUBIC, as means of 4 x 4": (resized(Image.BICUBIC, 4), ["--downscale", "4"]),
+        "Pillow LANCZOS, as means of 4 x 4": (resized(Image.LANCZOS, 4), ["--downscale", "4"]),
+    }
     commands = {}
-    for number, (kind, (measure, how, counterpart)) in enumerate(kinds.items()):
+    for number, (kind, (measure, how, *counterpart)) in enumerate((wrong if options.wrong else kinds).items()):
         commands[kind] = []
         for i, x in enumerate(truth):
             name = f"{folder}/{number}-{i}"
             clean = measure(x)
             np.save(f"{name}.npy", (clean + SIGMA * random.standard_normal(clean.shape)).astype(np.float32))
-            Image.fromarray(np.round((x.transpose(1, 2, 0) + 1) * 127.5).astype(np.uint8)).save(f"{name}.png")
-            commands[kind].append({
-                "restored": [f"{name}.npy", *how, "--out", f"{name}-restored"],
-                "laboratory": [f"{name}.png", "--simulate", *counterpart, "--seed", str(i), "--out",
-                               f"{name}-laboratory"]})
+            commands[kind].append({"restored": [f"{name}.npy", *how, "--out", f"{name}-restored"]})
+            if counterpart:
+                Image.fromarray(np.round((x.transpose(1, 2, 0) + 1) * 127.5).astype(np.uint8)).save(f"{name}.png")
+                commands[kind][-1]["laboratory"] = [f"{name}.png", "--simulate", *counterpart[0], "--seed", str(i),
+                                                    "--out", f"{name}-laboratory"]
     with open(f"{folder}/commands.json", "w") as file:
         json.dump(commands, file, indent=1)
 
@@ -186,13 +218,27 @@ UNMEASURED = {
 }
 
 
+# What a finding must say to name the true cause, by wrong kind.
+CAUSES = {
+    "cv2.filter2D, as a circular blur": "did not wrap around",
+    "cv2.filter2D, as a convolution": "flipped",
+    "cv2.GaussianBlur, as a circular blur": "did not wrap around",
+    "Gaussian blur of 1.5, as 2.5": "too wide",
+    "Gaussian blur of 1.5, as 0.8": "too narrow",
+    "Gaussian blur in linear light, as one of sRGB": "linear light",
+    "every fourth pixel, as means of 4 x 4": "filter is another",
+    "cv2.resize INTER_CUBIC, as means of 4 x 4": "filter is another",
+    "scipy.ndimage.zoom, as Pillow's bicubic": "pixel grid",
+}
+
+
 def judge(path, x, unmeasured=None):
     report = json.load(open(f"{path}/restore.json"))
     mean, (low, high) = np.load(f"{path}/mean.npy"), np.load(f"{path}/interval.npy")
     psnr = 10 * np.log10(4 / np.mean((mean - x) ** 2))
     held = (x >= low) & (x <= high)
     apart = held[unmeasured(x)].mean() if unmeasured else np.nan
-    return [report["chi2"], psnr, held.mean(), apart, len(report.get("findings", []))]
+    return [report["chi2"], psnr, held.mean(), apart, report.get("findings", [])]
 
 
 def mean_and_error(values):
@@ -217,6 +263,24 @@ with ThreadPoolExecutor(options.jobs) as pool:
     wanted = [arguments for kind in kinds for image in commands[kind] for arguments in image.values()]
     list(pool.map(lambda arguments: eps("restore", *arguments, *common), wanted))
 
+if options.wrong:
+    header = ["kind", "images", "findings", "named", "chi2", "chi2_se", "psnr_of_mean", "psnr_of_mean_se"]
+    table = []
+    print(f"{'kind':48} {'images':>7} {'findings':>8} {'named':>6} {'chi2':>15} {'PSNR of mean':>16}")
+    for kind in kinds:
+        number = list(commands).index(kind)
+        values = [judge(f"{folder}/{number}-{i}-restored", x) for i, x in enumerate(truth)]
+        (chi2, psnr), (chi2_se, psnr_se) = mean_and_error([value[:2] for value in values])
+        findings = [" ".join(value[4]) for value in values if value[4]]
+        named = sum(kind in CAUSES and CAUSES[kind] in finding for finding in findings)
+        table.append([kind, len(truth), len(findings), named if kind in CAUSES else ""]
+                     + [f"{v:.2f}" for v in (chi2, chi2_se, psnr, psnr_se)])
+        print(f"{kind:48} {len(truth):7d} {len(findings):8d} {named:6d} {chi2:7.3f} ± {chi2_se:5.3f} "
+              f"{psnr:9.2f} ± {psnr_se:4.2f}", flush=True)
+    with open(options.csv or f"{folder}/restore_wrong.csv", "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *table])
+    sys.exit()
+
 COLUMNS = ["chi2", "psnr", "coverage", "coverage_unmeasured"]
 header = ["kind", "images", *[name for column in COLUMNS for name in (column, f"{column}_se")], "findings"]
 header += [f"counterpart_{name}" for name in header[2:]] + ["psnr_difference", "psnr_difference_se"]
@@ -228,9 +292,9 @@ for kind in kinds:
     psnr = {}
     for which, unmeasured in (("restored", UNMEASURED.get(kind)), ("laboratory", None)):
         values = [judge(f"{folder}/{number}-{i}-{which}", x, unmeasured) for i, x in enumerate(truth)]
-        psnr[which] = np.array(values)[:, 1]
-        mean, error = mean_and_error(values)
-        findings = int(np.array(values)[:, 4].sum())
+        psnr[which] = np.array([value[1] for value in values])
+        mean, error = mean_and_error([value[:4] for value in values])
+        findings = sum(len(value[4]) > 0 for value in values)
         table[-1] += [f"{v:.4f}" for pair in zip(mean[:4], error[:4]) for v in pair] + [findings]
         apart = "" if np.isnan(mean[3]) else f"{mean[3]:7.3f} ± {error[3]:5.3f}"
         print(f"{kind if which == 'restored' else '  its counterpart by eps':36} {mean[0]:6.3f} ± {error[0]:5.3f} "
@@ -240,4 +304,4 @@ for kind in kinds:
     table[-1] += [f"{difference[0]:.4f}", f"{error[0]:.4f}"]
     print(f"{'  difference':51} {difference[0]:8.2f} ± {error[0]:4.2f}", flush=True)
 with open(options.csv or f"{folder}/restore_foreign.csv", "w", newline="") as file:
-    csv.writer(file).writerows([header, *table])
+    csv.writer(file, lineterminator="\n").writerows([header, *table])

@@ -1,6 +1,7 @@
 // The verb `eps list` prints everything registered, by name.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/verbs.h"
@@ -103,8 +104,13 @@ std::string summary_of_model(const std::string& path) {
   if (origin.images_seen > 0)
     text +=
         fmt::format(", {:.3g} million images seen", static_cast<double>(origin.images_seen) / 1e6);
-  for (size_t k = 0; k < origin.tasks.size(); ++k)
-    text += (k ? ", " : "; ") + printable(origin.tasks[k]);
+  // Operators by name: `eps convert --show` has their ranges, which may be many.
+  std::vector<std::string> names;
+  for (const std::string& task : origin.tasks) {
+    const std::string name = is_composed(task) ? task : task.substr(0, task.find(':'));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  for (size_t k = 0; k < names.size(); ++k) text += (k ? ", " : "; ") + printable(names[k]);
   return text;
 }
 

@@ -14,12 +14,18 @@ namespace {
 
 // A `Cause` is a statistic with the words for either sign of it; words_of() has those of a border,
 // which depend on the operator. The strongest is named, but a vague one only where there is no
-// other: samples that cannot fit have too little contrast and detail, whatever the reason.
+// other: samples that cannot fit have too little contrast and detail, whatever the reason. An
+// excess at the border counts double: a kernel of another width leaves none there, while a wrong
+// border also looks like a kernel of another width.
 struct Cause {
   const char* statistic;
   const char* positive;
   const char* negative;
   bool is_vague = false;
+
+  double strength(double z) const {
+    return std::string_view(statistic) == "border" ? 2 * std::abs(z) : std::abs(z);
+  }
 };
 
 constexpr Cause kCauses[] = {
@@ -130,9 +136,9 @@ std::vector<std::string> operator_findings(const ResidualTests& tests,
   double largest = 0;
   for (const Cause& cause : kCauses) {
     const ResidualStatistic* one = tests.find(cause.statistic);
-    if (!one || !tests.found(*one) || std::abs(one->z) <= largest) continue;
+    if (!one || !tests.found(*one) || cause.strength(one->z) <= largest) continue;
     if (named && cause.is_vague) continue;
-    largest = std::abs(one->z);
+    largest = cause.strength(one->z);
     named = &cause;
   }
   const ResidualStatistic& shown = named ? *tests.find(named->statistic) : strongest(tests);
