@@ -26,9 +26,9 @@ Mean posterior_mean(const Denoiser& denoiser,
                     const Problem& problem,
                     const Schedule& schedule,
                     const NetworkInput& input) {
-  const auto path = std::make_shared<PivotPath>();
-  return [&denoiser, &schedule, problem, input, path](const Tensor& x_t, const Tensor& t) {
-    return denoiser.mean(make_query(input, problem, x_t, schedule.at(t), *path));
+  const auto trajectory = std::make_shared<Trajectory>();
+  return [&denoiser, &schedule, problem, input, trajectory](const Tensor& x_t, const Tensor& t) {
+    return denoiser.mean(make_query(input, problem, x_t, schedule.at(t), *trajectory));
   };
 }
 

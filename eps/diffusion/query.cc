@@ -32,6 +32,33 @@ Tensor side_channel(Channel channel, const Problem& problem, const Query& query)
   fail("make_query: the preconditioning fills in the channel skip");
 }
 
+// Returns all channels of the side but the skip, undefined if there are none.
+Tensor make_side(const NetworkInput& input, const Problem& problem, const Query& query) {
+  std::vector<Tensor> side;
+  for (const Channel channel : input.side)
+    if (channel != Channel::skip) side.push_back(side_channel(channel, problem, query));
+  if (side.empty()) return {};
+  return side.size() == 1 ? side[0] : at::cat(side, 1);
+}
+
+// Returns the side, kept from the query before where it is the same: y and how much is known of
+// each pixel do not change with x_t and the noise level, but the deviation does.
+Tensor side_along(const NetworkInput& input,
+                  const Problem& problem,
+                  const Query& query,
+                  Trajectory& trajectory) {
+  const Tensor& kept = trajectory.side;
+  const Problem& of = trajectory.problem;
+  const bool same = kept.defined() && trajectory.input == input && of.A == problem.A &&
+                    of.y.is_same(problem.y) && of.sigma_y.is_same(problem.sigma_y) &&
+                    kept.size(0) == query.x.size(0) && kept.options().type_equal(query.x.options());
+  if (same && !input.has(Channel::deviation)) return kept;
+  trajectory.side = make_side(input, problem, query);
+  trajectory.input = input;
+  trajectory.problem = problem;
+  return trajectory.side;
+}
+
 }  // namespace
 
 Query prior_query(const Tensor& x_t, const Coefficients& c) {
@@ -46,22 +73,20 @@ Query make_query(const NetworkInput& input,
                  const Problem& problem,
                  const Tensor& x_t,
                  const Coefficients& c) {
-  PivotPath path;
-  return make_query(input, problem, x_t, c, path);
+  Trajectory alone;
+  return make_query(input, problem, x_t, c, alone);
 }
 
 Query make_query(const NetworkInput& input,
                  const Problem& problem,
                  const Tensor& x_t,
                  const Coefficients& c,
-                 PivotPath& path) {
-  Query query = input.geometry == Geometry::pivot
-                    ? Query{path.next(problem, x_t, c), c.sigma(), problem.A, problem.sigma_y}
-                    : (input.is_bridge() ? Query{x_t, c.sigma()} : prior_query(x_t, c));
-  std::vector<Tensor> side;
-  for (const Channel channel : input.side)
-    if (channel != Channel::skip) side.push_back(side_channel(channel, problem, query));
-  if (!side.empty()) query.side = side.size() == 1 ? side[0] : at::cat(side, 1);
+                 Trajectory& trajectory) {
+  Query query =
+      input.geometry == Geometry::pivot
+          ? Query{trajectory.pivots.next(problem, x_t, c), c.sigma(), problem.A, problem.sigma_y}
+          : (input.is_bridge() ? Query{x_t, c.sigma()} : prior_query(x_t, c));
+  query.side = side_along(input, problem, query, trajectory);
   query.labels = problem.labels;
   return query;
 }

@@ -19,14 +19,22 @@ struct Query {
   Tensor labels = {};  // (N, label_dim)
 };
 
+// A `Trajectory` keeps what its queries share from one noise level to the next: the pivots so far,
+// to start from, and side channels that do not change.
+struct Trajectory {
+  PivotPath pivots = {};
+  Tensor side = {};
+  NetworkInput input = {};  // of `side`, and the problem
+  Problem problem = {};
+};
+
 // Returns the query of an input. A bridge's query is x_t unchanged, at its network's noise level. A
-// prior's query ignores the problem, but for its labels. `path` has the pivots of the trajectory so
-// far, to start from.
+// prior's query ignores the problem, but for its labels.
 Query make_query(const NetworkInput& input,
                  const Problem& problem,
                  const Tensor& x_t,
                  const Coefficients& c,
-                 PivotPath& path);
+                 Trajectory& trajectory);
 Query make_query(const NetworkInput& input,
                  const Problem& problem,
                  const Tensor& x_t,

@@ -103,10 +103,11 @@ Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
 Tensor Oracle::posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c) {
   const std::optional<NetworkInput> own = denoiser_.input_for(input);
   check(own.has_value(), "posterior_mean: the denoiser serves no method for ", to_string(input));
-  const Query query = make_query(*own, problem_, x_t, c, pivots_);
-  if (pivots_.iterations() > cost_.pivot_iterations) cost_.solves += x_t.size(0);
-  cost_.pivot_iterations = pivots_.iterations();
-  cost_.pivot_error = pivots_.largest_error();
+  const Query query = make_query(*own, problem_, x_t, c, trajectory_);
+  const PivotPath& pivots = trajectory_.pivots;
+  if (pivots.iterations() > cost_.pivot_iterations) cost_.solves += x_t.size(0);
+  cost_.pivot_iterations = pivots.iterations();
+  cost_.pivot_error = pivots.largest_error();
   return ask(query);
 }
 

@@ -82,7 +82,7 @@ class Oracle {
   Problem problem_;
   const int64_t vjp_batch_;
   Cost cost_;
-  PivotPath pivots_;  // of the trajectory of posterior_mean()
+  Trajectory trajectory_;  // of posterior_mean()
 };
 
 }  // namespace eps

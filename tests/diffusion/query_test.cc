@@ -49,6 +49,32 @@ TEST(Query, ShowsWhatTheInputSays) {
 }
 
 // The channels stand in the order of the list, whatever the geometry.
+// What a trajectory keeps changes no query: over noise levels, inputs, sizes of batches, types and
+// problems.
+TEST(Query, OfATrajectoryIsThatOfOneAlone) {
+  Rng rng(4, 1);
+  const Tensor x0 = rng.normal({1, 3, 8, 8});
+  const Tensor mask = (rng.uniform({1, 1, 8, 8}) < 0.5).to(at::kDouble);
+  const Problem first = observe(inpainting(mask), x0, scalar(0.1), rng);
+  Problem noisier = first;
+  noisier.sigma_y = scalar(0.2);
+  const Problem other = observe(inpainting(1 - mask), x0, scalar(0.1), rng);
+  Trajectory trajectory;
+  for (const Problem& problem : {first, noisier, other})
+    for (const NetworkInput& input :
+         {NetworkInput::eps_precision, NetworkInput::pivot_sigma, NetworkInput::eps})
+      for (const double sigma : {5.0, 0.5})
+        for (const auto& [images, type] :
+             {std::pair{2, at::kDouble}, {3, at::kDouble}, {3, at::kFloat}}) {
+          const Tensor x_t = (x0 + sigma * rng.normal({images, 3, 8, 8})).to(type);
+          const Coefficients c = edm().at(scalar(sigma));
+          const Query kept = make_query(input, problem, x_t, c, trajectory);
+          const Query alone = make_query(input, problem, x_t, c);
+          EXPECT_TRUE(kept.x.equal(alone.x) && kept.side.equal(alone.side));
+          EXPECT_EQ(kept.side.scalar_type(), alone.side.scalar_type());
+        }
+}
+
 TEST(Query, HasTheChannelsInTheOrderOfTheList) {
   Rng rng(4, 2);
   const Shape shape{2, 3, 8, 8};
