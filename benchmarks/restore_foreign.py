@@ -43,7 +43,12 @@ parser.add_argument("--wrong", action="store_true")
 parser.add_argument("--make-only", action="store_true")
 parser.add_argument("--made", action="store_true")
 options = parser.parse_intermixed_args()
+if options.make_only and options.made:
+    parser.error("--make-only and --made exclude each other")
+if int(options.samples) < 2:
+    parser.error(f"--samples {options.samples}: an interval needs 2 at least")
 folder = options.folder
+COMMANDS = f"{folder}/{'wrong' if options.wrong else 'right'}.json"
 
 
 def eps(*arguments):
@@ -53,8 +58,8 @@ def eps(*arguments):
 
 
 def make():
-    """Writes the measurements, and commands.json: what restores each of them, and simulates and restores its
-    counterpart."""
+    """Writes the measurements, and right.json or wrong.json: what restores each of them, and simulates and restores
+    its counterpart."""
     import cv2
     import scipy.ndimage
     import scipy.sparse
@@ -191,7 +196,7 @@ def make():
                 Image.fromarray(np.round((x.transpose(1, 2, 0) + 1) * 127.5).astype(np.uint8)).save(f"{name}.png")
                 commands[kind][-1]["laboratory"] = [f"{name}.png", "--simulate", *counterpart[0], "--seed", str(i),
                                                     "--out", f"{name}-laboratory"]
-    with open(f"{folder}/commands.json", "w") as file:
+    with open(COMMANDS, "w") as file:
         json.dump(commands, file, indent=1)
 
 
@@ -251,7 +256,7 @@ if not options.made:
     make()
 if options.make_only:
     sys.exit()
-commands = json.load(open(f"{folder}/commands.json"))
+commands = json.load(open(COMMANDS))
 truth = np.load(f"{folder}/images/truth.npy").astype(float)
 unknown = set(options.kinds) - set(commands)
 if unknown:

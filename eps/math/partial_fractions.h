@@ -23,7 +23,7 @@ struct PartialFractions {
 // shifts are what costs. The functions of noise and prior variances have their singularities on the
 // negative axis (Stieltjes functions), and the error falls exponentially with the number of shifts
 // per decade: to 1e-3 for a ratio of 2. f maps eigenvalues (1, 1, 1, m) to (N or 1, 1, 1, m)
-// positive values, in float64 on the CPU, which a GPU need not wait for.
+// positive values, in float64 on the CPU: with numbers that are there already no GPU has to wait.
 PartialFractions partial_fractions(const std::function<Tensor(const Tensor& eigenvalue)>& f,
                                    const std::vector<double>& shifts,
                                    double largest,

@@ -10,7 +10,7 @@ namespace eps {
 class PreconditionedQuery::PriorVariance {
  public:
   // Without an operator, the eigendirections are frequencies.
-  PriorVariance(const Preconditioning& p, const Spectral* A, const Tensor& x)
+  PriorVariance(const Preconditioning& p, const LinearOperator* A, const Tensor& x)
       : constant_(p.sigma_data * p.sigma_data), source_(p.prior_variance) {
     if (source_ == "constant") return;
     check(p.spectrum.defined(),
@@ -27,7 +27,8 @@ class PreconditionedQuery::PriorVariance {
           " x ",
           x.size(3));
     const Tensor spectrum = p.spectrum.to(x.options());
-    power_ = A ? A->kept_prior_power(spectrum, x) : [spectrum](const Tensor&) { return spectrum; };
+    power_ = A ? A->functions().kept_prior_power(spectrum, x, A->format().batch())
+               : [spectrum](const Tensor&) { return spectrum; };
   }
 
   Tensor at(const Tensor& e) const {
@@ -95,13 +96,14 @@ std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make
   const Tensor sigma_squared = query.sigma.to(at::kFloat).square();
   if (query.A) {
     const Spectral* spectral = &query.A->functions();
-    return std::make_shared<Directions>(Directions{spectral,
-                                                   sigma_squared,
-                                                   query.sigma_y.to(at::kFloat).square(),
-                                                   PriorVariance(preconditioning, spectral, x_),
-                                                   {},
-                                                   {},
-                                                   {}});
+    return std::make_shared<Directions>(
+        Directions{spectral,
+                   sigma_squared,
+                   query.sigma_y.to(at::kFloat).square(),
+                   PriorVariance(preconditioning, query.A.get(), x_),
+                   {},
+                   {},
+                   {}});
   }
   // With a constant p all directions are alike, and EDM's numbers are the answer.
   if (preconditioning.prior_variance == "constant") return nullptr;

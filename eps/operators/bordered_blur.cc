@@ -1,6 +1,8 @@
 // Convolution with a kernel that is not separable, and a border that is not circular.
 #include "eps/operators/bordered_blur.h"
 
+#include <c10/core/InferenceMode.h>
+
 #include <optional>
 
 #include "eps/operators/dense_resolvents.h"
@@ -47,19 +49,26 @@ BorderedBlur::BorderedBlur(const Tensor& kernel, int64_t height, int64_t width, 
       columns_(make_axis(border, width, kernel.size(2), kernel.device())),
       canvas_(kernel,
               canvas_side(border, height, kernel.size(1)),
-              canvas_side(border, width, kernel.size(2))) {
-  const int64_t top = rows_.begin, left = columns_.begin;
+              canvas_side(border, width, kernel.size(2))),
+      border_(border) {
   const Tensor inside =
       at::ones({1, 1, height - kernel.size(1) + 1, width - kernel.size(2) + 1}, kernel.options());
-  const Tensor mask = in_frame(inside, top, left, height, width);
-  if (border == Border::valid) {
-    if (MaskedBlur::supports(canvas_, mask)) exact_ = std::make_unique<MaskedBlur>(canvas_, mask);
-    return;
-  }
-  const CircularBlur wrapped(kernel, height, width);
-  const Tensor edge = places_where(1 - mask);
-  if (EdgedBlur::supports(wrapped, edge))
-    exact_ = std::make_unique<EdgedBlur>(wrapped, *this, edge);
+  inside_ = in_frame(inside, rows_.begin, columns_.begin, height, width);
+  solvable_ = border == Border::valid ? MaskedBlur::supports(canvas_, inside_)
+                                      : EdgedBlur::supports(canvas_, places_where(1 - inside_));
+}
+
+const LinearOperator& BorderedBlur::exact() const {
+  std::call_once(once_, [this] {
+    const c10::InferenceMode outside(false);  // derivatives may need it later
+    const c10::NoGradGuard no_grad;
+    if (border_ == Border::valid)
+      exact_ = std::make_unique<MaskedBlur>(canvas_, inside_);
+    else
+      exact_ = std::make_unique<EdgedBlur>(
+          CircularBlur(canvas_.kernel(), height_, width_), *this, places_where(1 - inside_));
+  });
+  return *exact_;
 }
 
 Tensor BorderedBlur::apply(const Tensor& x) const {
@@ -87,11 +96,11 @@ Tensor BorderedBlur::picture(const Tensor& y) const {
 }
 
 Tensor BorderedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
-  return exact_ ? exact_->ridge(picture(r), lambda) : LinearOperator::ridge(r, lambda);
+  return solvable_ ? exact().ridge(picture(r), lambda) : LinearOperator::ridge(r, lambda);
 }
 
 const Spectral& BorderedBlur::functions() const {
-  return exact_ ? exact_->functions() : LinearOperator::functions();
+  return solvable_ ? exact().functions() : LinearOperator::functions();
 }
 
 Operator blur(const Tensor& kernel, int64_t height, int64_t width, Border border) {

@@ -18,7 +18,7 @@ class BorderedBlur final : public LinearOperator {
   Tensor apply(const Tensor& x) const override;
   Tensor adjoint(const Tensor& y) const override;
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
-  bool closed_form() const override { return exact_ && exact_->closed_form(); }
+  bool closed_form() const override { return solvable_; }
   const Spectral& functions() const override;
   // Returns y in its place in the frame of x, and zeros around it.
   Tensor picture(const Tensor& y) const override;
@@ -37,7 +37,13 @@ class BorderedBlur final : public LinearOperator {
   const int64_t height_, width_;
   const Axis rows_, columns_;
   const CircularBlur canvas_;
-  std::unique_ptr<const LinearOperator> exact_;  // the same, in the frame of x
+  const LinearOperator& exact() const;  // the same, in the frame of x; made when first wanted
+
+  const Border border_;
+  Tensor inside_;  // 1 at pixels of the frame whose kernel does not leave it, else 0
+  bool solvable_ = false;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const LinearOperator> exact_;
 };
 
 // Returns an image of the frame H x W that is y at (top, left), and 0 elsewhere.

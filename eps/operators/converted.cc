@@ -9,13 +9,13 @@ Tensor Converted::as(at::Device device, at::ScalarType type) const {
   const auto fits = [&](const Tensor& tensor) {
     return tensor.defined() && tensor.device() == device && tensor.scalar_type() == type;
   };
-  if (fits(exact_)) return exact_;
+  if (fits(exact_) && !exact_.is_inference()) return exact_;
   const std::lock_guard lock(last_->mutex);
   if (!fits(last_->tensor)) {
     // A conversion outlives the caller, who may be in inference mode; derivatives need it later.
     const c10::InferenceMode outside(false);
     const c10::NoGradGuard no_grad;
-    last_->tensor = exact_.to(device, type);
+    last_->tensor = exact_.to(device, type, /*non_blocking=*/false, /*copy=*/true);
   }
   return last_->tensor;
 }

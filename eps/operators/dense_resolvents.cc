@@ -1,6 +1,8 @@
 // Functions of A'A by resolvents with a dense matrix each.
 #include "eps/operators/dense_resolvents.h"
 
+#include <c10/core/InferenceMode.h>
+
 #include <algorithm>
 
 #include "eps/math/partial_fractions.h"
@@ -46,7 +48,7 @@ Tensor ridge_in_pieces(const Tensor& r,
                        int64_t rows,
                        const Ridge& exact,
                        const Ridge& otherwise) {
-  constexpr double kRounding = 1e-9;
+  constexpr double kRounding = 1e-11;
   const Tensor values = lambda.to(at::kDouble).flatten();
   if (rows == 0 || values.min().item<double>() < kRounding) return otherwise(r, lambda);
   const Tensor wide = r.to(at::kDouble);
@@ -73,15 +75,19 @@ Tensor DenseResolvents::filter(const Tensor& x, const EigenvalueMap& f) const {
   const Tensor weights = fractions.weights.to(x.device());
   const Tensor others = weights.slice(1, 1).t();  // (shifts, N or 1)
   const Tensor all = terms_from(x, static_cast<int64_t>(fractions.first));
-  const Tensor total = (others.reshape({others.size(0), -1, 1, 1, 1}) * all).sum(0);
-  return sum(x.to(at::kDouble), weights, total).to(x.scalar_type());
+  const Tensor sum = (others.reshape({others.size(0), -1, 1, 1, 1}) * all).sum(0);
+  return total(x.to(at::kDouble), weights, sum).to(x.scalar_type());
 }
 
 Tensor DenseResolvents::terms_from(const Tensor& x, int64_t first) const {
   const std::lock_guard lock(mutex_);
   const auto count = static_cast<int64_t>(shifts_.size());
-  if (!x_.is_same(x)) {
-    x_ = x;
+  // Images that changed in place, or that derivatives follow, have terms of their own.
+  const int64_t version = x.is_inference() ? 0 : static_cast<int64_t>(x._version());
+  const bool differentiated = c10::GradMode::is_enabled() && x.requires_grad();
+  if (!x_.is_same(x) || version_ != version || differentiated) {
+    x_ = differentiated ? Tensor() : x;
+    version_ = version;
     terms_ = Tensor();
   }
   const int64_t known = terms_.defined() ? count - terms_.size(0) : count;
@@ -101,7 +107,12 @@ Tensor DenseResolvents::terms_from(const Tensor& x, int64_t first) const {
 
 const Tensor& DenseResolvents::inverse(int64_t j) const {
   Tensor& known = inverses_[static_cast<size_t>(j)];
-  if (!known.defined()) known = make_inverse(at::tensor(shifts_, at::kDouble).slice(0, j, j + 1));
+  if (!known.defined()) {
+    // An inverse outlives the caller, who may be in inference mode; derivatives need it later.
+    const c10::InferenceMode outside(false);
+    const c10::NoGradGuard no_grad;
+    known = make_inverse(at::tensor(shifts_, at::kDouble).slice(0, j, j + 1));
+  }
   return known;
 }
 

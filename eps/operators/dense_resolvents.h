@@ -20,7 +20,7 @@ Tensor circulant_part(const Tensor& symbols,
                       int64_t height,
                       int64_t width);
 
-// The most rows of a dense matrix: 52 MB, and a second to factorise.
+// The most rows of a dense matrix: 52 MB, and a second to factorise. Functions keep up to 23.
 constexpr int64_t kLargestDense = 2560;
 
 // Returns ridge(r, lambda) by `exact`, which takes one lambda, (1), or one for each image, (N), and
@@ -49,10 +49,10 @@ class DenseResolvents : public Probed {
   // Returns the inverse of a shift's dense matrix, which is symmetric: (k, k), float64.
   virtual Tensor make_inverse(const Tensor& shift) const = 0;
   // Returns the part of s (A'A + s)^{-1} x that depends on the shift, (shifts, ...) for s (shifts,
-  // 1, 1, 1, 1), in any representation that sum() understands.
+  // 1, 1, 1, 1), in any representation that total() understands.
   virtual Tensor terms(const Tensor& x, const Tensor& s, const Solve& solve) const = 0;
   // Returns w_0 x + sum_j w_j s_j (A'A + s_j)^{-1} x, where `sum` is the weighted sum of the terms.
-  virtual Tensor sum(const Tensor& x, const Tensor& weights, const Tensor& sum) const = 0;
+  virtual Tensor total(const Tensor& x, const Tensor& weights, const Tensor& sum) const = 0;
 
  private:
   Tensor terms_from(const Tensor& x, int64_t first) const;
@@ -63,7 +63,8 @@ class DenseResolvents : public Probed {
   const std::vector<double> shifts_;
   mutable std::vector<Tensor> inverses_;
   mutable std::mutex mutex_;
-  mutable Tensor x_, terms_;  // c_in x and c_skip x of one evaluation share the terms
+  mutable Tensor x_, terms_;     // c_in x and c_skip x of one evaluation share the terms
+  mutable int64_t version_ = 0;  // of x_
 };
 
 }  // namespace eps

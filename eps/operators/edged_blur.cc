@@ -39,7 +39,7 @@ class EdgedBlur::Resolvents final : public DenseResolvents {
     return s * (direct - gain * A_.from_border(solve(A_.into_border(direct))));
   }
 
-  Tensor sum(const Tensor& x, const Tensor& weights, const Tensor& sum) const override {
+  Tensor total(const Tensor& x, const Tensor& weights, const Tensor& sum) const override {
     const Shape frame{x.size(2), x.size(3)};
     return weights.slice(1, 0, 1).reshape({-1, 1, 1, 1}) * x +
            at::fft_irfft2(sum, at::IntArrayRef(frame));
@@ -59,8 +59,9 @@ EdgedBlur::EdgedBlur(const CircularBlur& H, const LinearOperator& A, const Tenso
     return (A.adjoint(y) - H.adjoint(y)).flatten(1);
   };
   // Random rows touch every pixel that D reads; elsewhere the two differ by rounding.
-  const Tensor size = difference(Rng(0).normal({2, B.size(0)}, H.kernel().options())).abs().amax(0);
-  columns_ = places_where(size > 1e-12 * size.max());
+  const Tensor touched =
+      difference(Rng(0).normal({2, B.size(0)}, H.kernel().options())).abs().amax(0);
+  columns_ = places_where(touched > 1e-13 * H.kernel().abs().sum());
   const Tensor units = at::eye(B.size(0), H.kernel().options());
   std::vector<Tensor> rows;
   for (const Tensor& some : units.split(64))

@@ -1,5 +1,5 @@
 // A circular blur whose rows near the border are others: what lies beyond the frame is reflected,
-// replicated or black.
+// replicated or 0.
 #pragma once
 
 #include "eps/operators/blur.h"
@@ -32,7 +32,7 @@ class EdgedBlur final : public LinearOperator {
 
  private:
   class Resolvents;
-  Tensor any_image(const Tensor& like) const;  // an image of any pixels, of this type
+  Tensor any_image(const Tensor& like) const;  // an image without values: size, type and device
   Tensor dense(const Tensor& shifts) const;    // S of each shift: (shifts, 2 k, 2 k), float64
   Tensor exact_ridge(const Tensor& r, const Tensor& lambda) const;  // lambda: (N or 1), float64
   Tensor into_border(const Tensor& hat) const;  // U' x, (..., 2 k), of the Fourier transform of x

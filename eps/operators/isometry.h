@@ -12,7 +12,7 @@ class Isometry : public LinearOperator, public Spectral {
   // projection_diagonal: the diagonal of A'A / g, in a shape that broadcasts over an image.
   Isometry(double gram, Tensor projection_diagonal)
       : gram_(gram),
-        eigenvalues_(at::tensor({gram, 0.0}, at::kDouble).reshape({1, 2, 1, 1})),
+        eigenvalues_(at::tensor({gram, 0.0}, at::kDouble).reshape({1, 1, 1, 2})),
         projection_diagonal_(std::move(projection_diagonal)) {}
 
   // A'(AA' + lambda I)^{-1} r = A' r / (g + lambda)
@@ -40,10 +40,10 @@ class Isometry : public LinearOperator, public Spectral {
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override;
 
  private:
-  // Returns f(g) and f(0), each (N or 1, 1, 1, 1).
+  // Returns f(g) and f(0), each (N or 1, C or 1, 1, 1).
   std::pair<Tensor, Tensor> values(const EigenvalueMap& f, const Tensor& like) const {
     const Tensor e = eigenvalues_.like(like), both = f(e) + at::zeros_like(e);
-    return {both.slice(1, 0, 1), both.slice(1, 1, 2)};
+    return {both.slice(3, 0, 1), both.slice(3, 1, 2)};
   }
 
   const double gram_;

@@ -44,7 +44,7 @@ class MaskedBlur::Resolvents final : public DenseResolvents {
     return direct + gain / s * h.conj() * correction;
   }
 
-  Tensor sum(const Tensor& x, const Tensor& weights, const Tensor& sum) const override {
+  Tensor total(const Tensor& x, const Tensor& weights, const Tensor& sum) const override {
     const Shape frame{x.size(2), x.size(3)};
     if (A_.left_out_)
       return weights.slice(1, 0, 1).reshape({-1, 1, 1, 1}) * x +

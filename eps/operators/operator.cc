@@ -47,15 +47,20 @@ EigenvalueMap Spectral::prior_power(const Tensor& spectrum, const Tensor& like) 
   return [mean](const Tensor&) { return mean; };
 }
 
-EigenvalueMap Spectral::kept_prior_power(const Tensor& spectrum, const Tensor& like) const {
+EigenvalueMap Spectral::kept_prior_power(const Tensor& spectrum,
+                                         const Tensor& like,
+                                         int64_t maps) const {
   const std::lock_guard lock(mutex_);
-  if (!power_ || !spectrum_.is_same(spectrum) || image_ != like.sizes()) {
+  const bool same =
+      power_ && spectrum_.is_same(spectrum) && image_.sizes().slice(1) == like.sizes().slice(1) &&
+      (maps == 1 || image_.size(0) == like.size(0)) && image_.options().type_equal(like.options());
+  if (!same) {
     // What is kept may meet derivatives later, which inference mode would spoil.
     const c10::InferenceMode outside(false);
     const c10::NoGradGuard no_grad;
     power_ = prior_power(spectrum, like);
     spectrum_ = spectrum;
-    image_ = like.sizes().vec();
+    image_ = at::empty({1}, like.options()).expand(like.sizes());
   }
   return power_;
 }

@@ -13,7 +13,8 @@
 namespace eps {
 
 // An `EigenvalueMap` maps a tensor of eigenvalues to a tensor of the same shape, or of one that
-// broadcasts with it.
+// broadcasts with it. Eigenvalues have the type and device of the image, but for operators without
+// a fast basis: float64 on the CPU. per_sample() brings a number for each image there.
 using EigenvalueMap = std::function<Tensor(const Tensor& eigenvalue)>;
 
 // A `Basis` names the basis in which A'A is diagonal, and so the layout of the eigenvalues in a
@@ -45,14 +46,14 @@ class Spectral {
   // data whose power along the frequencies of rfft2 is `spectrum`. The default gives every
   // direction the mean power, which keeps the total but ignores the basis.
   virtual EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const;
-  // Returns prior_power(), which is kept for the same spectrum and images of the same shape.
-  EigenvalueMap kept_prior_power(const Tensor& spectrum, const Tensor& like) const;
+  // Returns prior_power(), which is kept for the same spectrum and images of the same shape, type
+  // and device: as many as there are maps, where each image has its own.
+  EigenvalueMap kept_prior_power(const Tensor& spectrum, const Tensor& like, int64_t maps) const;
 
  private:
   mutable std::mutex mutex_;
-  mutable Tensor spectrum_;
-  mutable Shape image_;
-  mutable EigenvalueMap power_;  // of that spectrum and image
+  mutable Tensor spectrum_, image_;  // of power_; the image has no values
+  mutable EigenvalueMap power_;
 };
 
 // A `MeasurementFormat` describes the measurements of an operator: how they look as images, and

@@ -1,6 +1,8 @@
 // Diagonals of functions of A'A by probing.
 #include "eps/operators/probed.h"
 
+#include <c10/core/InferenceMode.h>
+
 #include "eps/base/random.h"
 #include "eps/math/spectral_measure.h"
 #include "eps/math/spectrum.h"
@@ -60,12 +62,14 @@ Tensor Probed::normal_diagonal(const Tensor& like) const {
   const bool known = normal_diagonal_.defined() && normal_diagonal_.size(0) == count &&
                      normal_diagonal_.sizes().slice(1) == like.sizes().slice(1) &&
                      normal_diagonal_.device() == like.device();
-  if (!known)
+  if (!known) {
+    const c10::InferenceMode outside(false);  // what is kept may meet derivatives later
+    const c10::NoGradGuard no_grad;
+    const Tensor images = like.slice(0, 0, count).to(at::kDouble);
     // An unbiased estimate may fall below 0, where no diagonal of A'A is.
     normal_diagonal_ =
-        probe_diagonal(like.slice(0, 0, count).to(at::kDouble), [this](const Tensor& probe) {
-          return normal(probe);
-        }).clamp_min(0);
+        probe_diagonal(images, [this](const Tensor& probe) { return normal(probe); }).clamp_min(0);
+  }
   return normal_diagonal_.to(like.options());
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "eps/operators/factories.h"
 #include "eps/restore/blur_kernel.h"
@@ -24,7 +25,7 @@ struct Cause {
   bool is_vague = false;
 
   double strength(double z) const {
-    return std::string_view(statistic) == "border" ? 2 * std::abs(z) : std::abs(z);
+    return std::string_view(statistic) == "border" && z > 0 ? 2 * z : std::abs(z);
   }
 };
 

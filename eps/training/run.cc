@@ -55,7 +55,7 @@ class Run {
     check_fits(start_.network.config(), data_.train, directory_.path());
     try_one_batch();
     if (data_.held_out.size() == 0) return;
-    BatchOptions options = batch_options(config);
+    BatchOptions options = options_of_each();
     options.seed = kHeldOutSeed;
     options.flip = false;
     held_out_.emplace(near(data_.held_out, device), options, device);
@@ -100,13 +100,21 @@ class Run {
     return data;
   }
 
+  // Returns the options of batches that show every task, few as their images are.
+  BatchOptions options_of_each() const {
+    BatchOptions options = batch_options(config_);
+    options.task_run = 1;
+    return options;
+  }
+
   // Tries one batch, so that operators and preconditioning that do not fit are refused before the
   // run has a folder.
   void try_one_batch() const {
     const c10::NoGradGuard no_grad;
     try {
+      const BatchSource each(data_.train, options_of_each(), start_.network.device());
       const TrainingBatch batch =
-          source_.draw(0, std::min<int64_t>(64, std::max<int64_t>(config_.batch, 8)));
+          each.draw(0, std::min<int64_t>(64, std::max<int64_t>(config_.batch, 8)));
       const JoinedBatch all(
           start_.preconditioning.on(start_.network.device()), start_.input, batch);
       all.input();

@@ -165,6 +165,19 @@ TEST(TrainingRun, TakesOperatorsWithoutAFastBasis) {
   EXPECT_EQ(restored.status, 0) << restored.output;
 }
 
+// Every task is tried before the run has a folder, also those whose turn would come much later.
+TEST(TrainingRun, TriesTasksOfLongRuns) {
+  const Folder folder;
+  const std::string run = folder.file("run");
+  const Outcome outcome = eps_train(
+      "--out " + run + " --data synthetic:size=16,count=64 --preset tiny --batch 16 --device cpu " +
+      "--images 64 --task-run 1000 --tasks identity blur_gaussian:std=1,size=99");
+  EXPECT_EQ(outcome.status, 2) << outcome.output;
+  EXPECT_NE(outcome.output.find("does not fit an image of 16 x 16"), std::string::npos)
+      << outcome.output;
+  EXPECT_FALSE(std::filesystem::exists(run));
+}
+
 TEST(TrainingRun, WrongInputIsNamedAndNothingIsOverwritten) {
   const Folder folder;
   const std::string run = folder.file("run");

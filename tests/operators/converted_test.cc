@@ -58,7 +58,7 @@ TEST(Converted, PowersAreKeptForASpectrum) {
     const Tensor spectrum = at::full({16, 9}, scale, at::kFloat);
     const Tensor wanted = A->spectral()->prior_power(spectrum, like)(e);
     for (int time = 0; time < 2; ++time)
-      EXPECT_TRUE(at::equal(A->spectral()->kept_prior_power(spectrum, like)(e), wanted));
+      EXPECT_TRUE(at::equal(A->spectral()->kept_prior_power(spectrum, like, 1)(e), wanted));
   }
 }
 

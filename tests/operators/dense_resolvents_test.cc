@@ -1,6 +1,7 @@
 // Blurs that are circular but for a mask or for the border, against dense matrices.
 #include "eps/operators/dense_resolvents.h"
 
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
 #include "eps/operators/bordered_blur.h"
@@ -51,6 +52,47 @@ TEST(DenseResolvents, RidgeIsTheDenseOne) {
       EXPECT_LT(((found - wanted).norm() / wanted.norm()).item<double>(), 1e-7)
           << spec << ", lambda " << lambda;
     }
+  }
+}
+
+// The pivot at sigma = 80 of a measurement whose noise is that of rounding to 8 bits.
+TEST(DenseResolvents, RidgeHoldsAtTheNoiseOfRounding) {
+  for (const auto& spec : kSolved) {
+    const Operator A = solved(spec);
+    const Tensor y = A->apply(Rng(1).normal({1, 1, kSide, kSide}));
+    const double lambda = 1e-10;
+    const Tensor u = A->ridge(y, scalar(lambda));
+    // In the norm of A'A + lambda, where the reference is the residual itself.
+    const Tensor residual = A->adjoint(A->apply(u) - y) + lambda * u;
+    EXPECT_LT((residual.norm() / A->adjoint(y).norm()).item<double>(), 1e-8) << spec;
+  }
+}
+
+// What is kept from sampling serves derivatives, and no stale terms are used.
+TEST(DenseResolvents, FollowInferenceModeAndChangesInPlace) {
+  const auto root = [](const Tensor& e) { return (e + 1).sqrt(); };
+  for (const auto& spec : {kSolved[0], kSolved[4]}) {
+    const Operator A = solved(spec);
+    const Tensor x = Rng(1).normal({1, 1, kSide, kSide});
+    {
+      const c10::InferenceMode sampling;
+      A->functions().filter(x.clone(), root);
+    }
+    const Tensor leaf = x.clone().requires_grad_();
+    {
+      const c10::NoGradGuard no_grad;
+      A->functions().filter(leaf, root);
+    }
+    const Tensor value = A->functions().filter(leaf, root);
+    value.sum().backward();
+    // f(A'A) is symmetric: the gradient of the sum is f(A'A) 1.
+    const Tensor wanted = A->functions().filter(at::ones_like(x), root);
+    EXPECT_LT((leaf.grad() - wanted).abs().max().item<double>(), 1e-10) << spec;
+    const Tensor changing = x.clone();
+    A->functions().filter(changing, root);
+    changing.mul_(2);
+    const Tensor twice = A->functions().filter(changing, root);
+    EXPECT_LT((twice - 2 * value).abs().max().item<double>(), 1e-10) << spec;
   }
 }
 

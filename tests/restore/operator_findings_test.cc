@@ -69,6 +69,11 @@ TEST(OperatorFindings, NameTheStrongestCause) {
             std::string::npos);
   EXPECT_NE(words({neighbours, {"replicated", 10, 0.1}, {"width", 20, 0.2}}).find("too wide"),
             std::string::npos);
+  // More at the border is of the border, less is not.
+  EXPECT_NE(words({{"border", 15, 1}, {"width", 20, 0.2}}).find("did not wrap around"),
+            std::string::npos);
+  EXPECT_NE(words({{"border", 8, 1}, {"width", 20, 0.2}}).find("too wide"), std::string::npos);
+  EXPECT_NE(words({{"border", -15, -1}, {"width", 20, 0.2}}).find("too wide"), std::string::npos);
   EXPECT_NE(words({{"width", -20, -0.2}}).find("too narrow"), std::string::npos);
   EXPECT_NE(words({{"shift_x", -20, -0.2}}).find("pixel grid"), std::string::npos);
   EXPECT_NE(words({{"brightness", 20, 0.2}}).find("linear light"), std::string::npos);
