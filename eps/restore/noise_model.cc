@@ -138,7 +138,9 @@ Tensor deviations(const NoiseModel& noise,
         "noise: ",
         noise.channels.size(),
         " deviations for a measurement of ",
-        to_string(y.sizes()));
+        to_string(y.sizes()),
+        y.dim() == 4 ? fmt::format("; wanted {}, one for each channel", y.size(1))
+                     : ", which has no channels");
   return at::tensor(noise.channels, at::kDouble).reshape({1, -1, 1, 1}).to(y.device());
 }
 

@@ -139,6 +139,11 @@ OperatorChoice choose_operator(const OperatorOptions& o, int64_t side, bool simu
                              : !o.border.empty() ? o.border
                              : simulate          ? "circular"
                                                  : "valid";
+  try {
+    parse_border(border);
+  } catch (const Error& error) {
+    fail(error.what(), "; or black, of a picture");
+  }
   const auto blurred_by = [&](const std::string& spec) {
     OperatorChoice chosen = from_spec(spec + ",border=" + border);
     chosen.is_black = is_black;

@@ -52,6 +52,8 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
        "One of mask, kernel, motion, gaussian, disk, downscale and operator is wanted, got none");
   says(run(picture_), "a picture that is only noisy has the operator identity");
   says(run(picture_ + mask + " --gaussian 1"), "got gaussian and mask");
+  says(run(picture_ + " --gaussian 1 --border sideways"),
+       "border sideways: wanted circular, valid, reflect, reflect101, replicate or zero; or black");
   says(run(picture_ + mask, prior_),
        "is a prior; a network trained for the posterior is wanted, or a method for this one");
   says(run(picture_ + mask + " --method pigdm"), "the method pigdm needs one for the input prior");

@@ -36,10 +36,11 @@ TEST_F(NoiseModelFiles, ChannelsHaveTheirOwn) {
   // W y / sigma is y over its deviation.
   const Tensor found = white.y / white.sigma_y;
   EXPECT_LT((found[0][2] - y_[0][2] / 0.3).abs().max().item<double>(), 1e-12);
-  EXPECT_EQ(error_of([&] {
-              whitened({.channels = {0.1, 0.2}}, {identity(), y_});
-            }),
-            "noise: 2 deviations for a measurement of 1 x 3 x 8 x 8");
+  EXPECT_EQ(
+      error_of([&] {
+        whitened({.channels = {0.1, 0.2}}, {identity(), y_});
+      }),
+      "noise: 2 deviations for a measurement of 1 x 3 x 8 x 8; wanted 3, one for each channel");
 }
 
 // The whitened noise of a model has the deviation 1 in every entry, and no correlation: 5 standard
