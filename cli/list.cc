@@ -107,7 +107,7 @@ std::string summary_of_model(const std::string& path) {
   // Operators by name: `eps convert --show` has their ranges, which may be many.
   std::vector<std::string> names;
   for (const std::string& task : origin.tasks) {
-    const std::string name = is_composed(task) ? task : task.substr(0, task.find(':'));
+    const std::string name = operator_name(task);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   for (size_t k = 0; k < names.size(); ++k) text += (k ? ", " : "; ") + printable(names[k]);

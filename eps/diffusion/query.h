@@ -24,7 +24,8 @@ struct Query {
 struct Trajectory {
   PivotPath pivots = {};
   Tensor side = {};
-  NetworkInput input = {};  // of `side`, and the problem
+  // What the side was made for.
+  NetworkInput input = {};
   Problem problem = {};
 };
 

@@ -50,7 +50,7 @@ struct PreconditionedQuery::Directions {
   Tensor sigma_squared, sigma_y_squared;
   PriorVariance p;
   // The variances of noise and prior at the last eigenvalues, which all rules share.
-  mutable Tensor last_e, last_v, last_p;
+  mutable Tensor last_e = {}, last_v = {}, last_p = {};
 
   // Returns the rule as a map of eigenvalues.
   EigenvalueMap gain(const Rule& rule) const {
@@ -100,15 +100,12 @@ std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make
         Directions{spectral,
                    sigma_squared,
                    query.sigma_y.to(at::kFloat).square(),
-                   PriorVariance(preconditioning, query.A.get(), x_),
-                   {},
-                   {},
-                   {}});
+                   PriorVariance(preconditioning, query.A.get(), x_)});
   }
   // With a constant p all directions are alike, and EDM's numbers are the answer.
   if (preconditioning.prior_variance == "constant") return nullptr;
-  return std::make_shared<Directions>(Directions{
-      nullptr, sigma_squared, {}, PriorVariance(preconditioning, nullptr, x_), {}, {}, {}});
+  return std::make_shared<Directions>(
+      Directions{nullptr, sigma_squared, {}, PriorVariance(preconditioning, nullptr, x_)});
 }
 
 Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {

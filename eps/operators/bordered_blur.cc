@@ -1,11 +1,9 @@
 // Convolution with a kernel that is not separable, and a border that is not circular.
 #include "eps/operators/bordered_blur.h"
 
-#include <c10/core/InferenceMode.h>
-
 #include <optional>
 
-#include "eps/operators/dense_resolvents.h"
+#include "eps/base/lasting.h"
 #include "eps/operators/edged_blur.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/masked_blur.h"
@@ -51,22 +49,27 @@ BorderedBlur::BorderedBlur(const Tensor& kernel, int64_t height, int64_t width, 
               canvas_side(border, height, kernel.size(1)),
               canvas_side(border, width, kernel.size(2))),
       border_(border) {
-  const Tensor inside =
-      at::ones({1, 1, height - kernel.size(1) + 1, width - kernel.size(2) + 1}, kernel.options());
-  inside_ = in_frame(inside, rows_.begin, columns_.begin, height, width);
-  solvable_ = border == Border::valid ? MaskedBlur::supports(canvas_, inside_)
-                                      : EdgedBlur::supports(canvas_, places_where(1 - inside_));
+  const int64_t left_out =
+      height * width - (height - kernel.size(1) + 1) * (width - kernel.size(2) + 1);
+  solvable_ = border == Border::valid ? MaskedBlur::supports(canvas_, inside())
+                                      : EdgedBlur::supports(kernel, left_out);
+}
+
+Tensor BorderedBlur::inside() const {
+  const Tensor& kernel = canvas_.kernel();
+  const Tensor ones =
+      at::ones({1, 1, height_ - kernel.size(1) + 1, width_ - kernel.size(2) + 1}, kernel.options());
+  return in_frame(ones, rows_.begin, columns_.begin, height_, width_);
 }
 
 const LinearOperator& BorderedBlur::exact() const {
   std::call_once(once_, [this] {
-    const c10::InferenceMode outside(false);  // derivatives may need it later
-    const c10::NoGradGuard no_grad;
+    const Lasting matrices;
     if (border_ == Border::valid)
-      exact_ = std::make_unique<MaskedBlur>(canvas_, inside_);
+      exact_ = std::make_unique<MaskedBlur>(canvas_, inside());
     else
       exact_ = std::make_unique<EdgedBlur>(
-          CircularBlur(canvas_.kernel(), height_, width_), *this, places_where(1 - inside_));
+          CircularBlur(canvas_.kernel(), height_, width_), *this, places_where(1 - inside()));
   });
   return *exact_;
 }

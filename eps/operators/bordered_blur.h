@@ -39,9 +39,11 @@ class BorderedBlur final : public LinearOperator {
   const CircularBlur canvas_;
   const LinearOperator& exact() const;  // the same, in the frame of x; made when first wanted
 
+  // Returns 1 at pixels of the frame whose kernel does not leave it, and 0 elsewhere: (1, 1, H, W).
+  Tensor inside() const;
+
   const Border border_;
-  Tensor inside_;  // 1 at pixels of the frame whose kernel does not leave it, else 0
-  bool solvable_ = false;
+  bool solvable_ = false;  // whether exact() is there
   mutable std::once_flag once_;
   mutable std::unique_ptr<const LinearOperator> exact_;
 };

@@ -1,7 +1,7 @@
 // Tensors of operators in the type and on the device of the images they meet.
 #include "eps/operators/converted.h"
 
-#include <c10/core/InferenceMode.h>
+#include "eps/base/lasting.h"
 
 namespace eps {
 
@@ -12,9 +12,7 @@ Tensor Converted::as(at::Device device, at::ScalarType type) const {
   if (fits(exact_) && !exact_.is_inference()) return exact_;
   const std::lock_guard lock(last_->mutex);
   if (!fits(last_->tensor)) {
-    // A conversion outlives the caller, who may be in inference mode; derivatives need it later.
-    const c10::InferenceMode outside(false);
-    const c10::NoGradGuard no_grad;
+    const Lasting conversion;
     last_->tensor = exact_.to(device, type, /*non_blocking=*/false, /*copy=*/true);
   }
   return last_->tensor;

@@ -1,10 +1,9 @@
 // Functions of A'A by resolvents with a dense matrix each.
 #include "eps/operators/dense_resolvents.h"
 
-#include <c10/core/InferenceMode.h>
-
 #include <algorithm>
 
+#include "eps/base/lasting.h"
 #include "eps/math/partial_fractions.h"
 
 namespace eps {
@@ -24,23 +23,24 @@ Tensor scatter(const Tensor& values, const Tensor& places, int64_t height, int64
   return image.index_copy(-1, places.to(values.device()), values).reshape(shape);
 }
 
-Tensor circulant_part(const Tensor& symbols,
-                      const Tensor& rows,
-                      const Tensor& columns,
-                      int64_t height,
-                      int64_t width) {
+CirculantPart::CirculantPart(const Tensor& rows,
+                             const Tensor& columns,
+                             int64_t height,
+                             int64_t width)
+    : height_(height), width_(width) {
   const auto apart = [](const Tensor& a, const Tensor& b, int64_t n) {
     return at::remainder(a.unsqueeze(1) - b, n);
   };
   const auto line = [&](const Tensor& places) { return at::floor_divide(places, width); };
-  const auto along = [&](const Tensor& places) { return at::remainder(places, width); };
-  const Tensor difference =
-      apart(line(rows), line(columns), height) * width + apart(along(rows), along(columns), width);
-  const Shape frame{height, width};
+  difference_ = apart(line(rows), line(columns), height) * width + apart(rows, columns, width);
+}
+
+Tensor CirculantPart::of(const Tensor& symbols) const {
+  const Shape frame{height_, width_};
   return at::fft_irfft2(symbols, at::IntArrayRef(frame))
       .flatten(1)
-      .index_select(1, difference.flatten().to(symbols.device()))
-      .reshape({-1, rows.size(0), columns.size(0)});
+      .index_select(1, difference_.flatten().to(symbols.device()))
+      .reshape({-1, difference_.size(0), difference_.size(1)});
 }
 
 Tensor ridge_in_pieces(const Tensor& r,
@@ -79,6 +79,12 @@ Tensor DenseResolvents::filter(const Tensor& x, const EigenvalueMap& f) const {
   return total(x.to(at::kDouble), weights, sum).to(x.scalar_type());
 }
 
+Tensor DenseResolvents::total(const Tensor& x, const Tensor& weights, const Tensor& sum) const {
+  const Shape frame{x.size(2), x.size(3)};
+  return weights.slice(1, 0, 1).reshape({-1, 1, 1, 1}) * x +
+         at::fft_irfft2(sum, at::IntArrayRef(frame));
+}
+
 Tensor DenseResolvents::terms_from(const Tensor& x, int64_t first) const {
   const std::lock_guard lock(mutex_);
   const auto count = static_cast<int64_t>(shifts_.size());
@@ -108,9 +114,7 @@ Tensor DenseResolvents::terms_from(const Tensor& x, int64_t first) const {
 const Tensor& DenseResolvents::inverse(int64_t j) const {
   Tensor& known = inverses_[static_cast<size_t>(j)];
   if (!known.defined()) {
-    // An inverse outlives the caller, who may be in inference mode; derivatives need it later.
-    const c10::InferenceMode outside(false);
-    const c10::NoGradGuard no_grad;
+    const Lasting inverse;
     known = make_inverse(at::tensor(shifts_, at::kDouble).slice(0, j, j + 1));
   }
   return known;

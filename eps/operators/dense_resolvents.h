@@ -12,13 +12,19 @@ Tensor places_where(const Tensor& mask);  // of the entries that are not 0
 Tensor gather(const Tensor& image, const Tensor& places);
 // Returns images of H x W with the values (..., k) at the places, and zeros elsewhere.
 Tensor scatter(const Tensor& values, const Tensor& places, int64_t height, int64_t width);
-// Returns the part of circulant matrices that has these rows and columns, for symbols in the layout
-// of rfft2, (shifts, H, W/2 + 1): (shifts, rows, columns).
-Tensor circulant_part(const Tensor& symbols,
-                      const Tensor& rows,
-                      const Tensor& columns,
-                      int64_t height,
-                      int64_t width);
+
+// A `CirculantPart` is the part of circulant matrices that has the rows and columns of some pixels
+// of the frame.
+class CirculantPart {
+ public:
+  CirculantPart(const Tensor& rows, const Tensor& columns, int64_t height, int64_t width);
+  // Returns it for symbols in the layout of rfft2, (shifts, H, W/2 + 1): (shifts, rows, columns).
+  Tensor of(const Tensor& symbols) const;
+
+ private:
+  int64_t height_, width_;
+  Tensor difference_;  // (rows, columns): the place of the difference of two pixels
+};
 
 // The most rows of a dense matrix: 52 MB, and a second to factorise. Functions keep up to 23.
 constexpr int64_t kLargestDense = 2560;
@@ -49,10 +55,11 @@ class DenseResolvents : public Probed {
   // Returns the inverse of a shift's dense matrix, which is symmetric: (k, k), float64.
   virtual Tensor make_inverse(const Tensor& shift) const = 0;
   // Returns the part of s (A'A + s)^{-1} x that depends on the shift, (shifts, ...) for s (shifts,
-  // 1, 1, 1, 1), in any representation that total() understands.
+  // 1, 1, 1, 1), as total() takes it.
   virtual Tensor terms(const Tensor& x, const Tensor& s, const Solve& solve) const = 0;
   // Returns w_0 x + sum_j w_j s_j (A'A + s_j)^{-1} x, where `sum` is the weighted sum of the terms.
-  virtual Tensor total(const Tensor& x, const Tensor& weights, const Tensor& sum) const = 0;
+  // The default takes terms that are s (A'A + s)^{-1} x in the Fourier domain.
+  virtual Tensor total(const Tensor& x, const Tensor& weights, const Tensor& sum) const;
 
  private:
   Tensor terms_from(const Tensor& x, int64_t first) const;

@@ -1,8 +1,6 @@
 // A circular blur whose rows near the border are others.
 #include "eps/operators/edged_blur.h"
 
-#include "eps/operators/dense_resolvents.h"
-
 namespace eps {
 
 class EdgedBlur::Resolvents final : public DenseResolvents {
@@ -13,7 +11,7 @@ class EdgedBlur::Resolvents final : public DenseResolvents {
   Tensor normal_diagonal(const Tensor& like) const override {
     const int64_t height = A_.blur_.height(), width = A_.blur_.width();
     const Tensor h = A_.blur_.transfer(A_.any_image(A_.D_)).flatten(0, 1);
-    const Tensor seen = circulant_part(h, A_.rows_, A_.columns_, height, width)[0];
+    const Tensor seen = A_.across_->of(h)[0];
     const Tensor change = (A_.D_ * (2 * seen + A_.D_)).sum(0);
     const Tensor all =
         A_.blur_.kernel().square().sum() + scatter(change, A_.columns_, height, width);
@@ -39,21 +37,15 @@ class EdgedBlur::Resolvents final : public DenseResolvents {
     return s * (direct - gain * A_.from_border(solve(A_.into_border(direct))));
   }
 
-  Tensor total(const Tensor& x, const Tensor& weights, const Tensor& sum) const override {
-    const Shape frame{x.size(2), x.size(3)};
-    return weights.slice(1, 0, 1).reshape({-1, 1, 1, 1}) * x +
-           at::fft_irfft2(sum, at::IntArrayRef(frame));
-  }
-
   const EdgedBlur& A_;
 };
 
-bool EdgedBlur::supports(const CircularBlur& H, const Tensor& B) {
-  return H.kernel().size(0) == 1 && B.numel() > 0 && 2 * B.numel() <= kLargestDense;
+bool EdgedBlur::supports(const Tensor& kernel, int64_t places) {
+  return kernel.size(0) == 1 && places > 0 && 2 * places <= kLargestDense;
 }
 
 EdgedBlur::EdgedBlur(const CircularBlur& H, const LinearOperator& A, const Tensor& B)
-    : blur_(H.kernel(), H.height(), H.width()), rows_(B) {
+    : blur_(H.kernel(), H.height(), H.width()), rows_(B), seen_(B, B, H.height(), H.width()) {
   const auto difference = [&](const Tensor& values) {  // D' v of each row: (rows, pixels)
     const Tensor y = scatter(values, B, H.height(), H.width()).unsqueeze(1);
     return (A.adjoint(y) - H.adjoint(y)).flatten(1);
@@ -67,6 +59,8 @@ EdgedBlur::EdgedBlur(const CircularBlur& H, const LinearOperator& A, const Tenso
   for (const Tensor& some : units.split(64))
     rows.push_back(difference(some).index_select(1, columns_));
   D_ = at::cat(rows);
+  across_.emplace(B, columns_, H.height(), H.width());
+  edge_.emplace(columns_, columns_, H.height(), H.width());
 }
 
 Tensor EdgedBlur::any_image(const Tensor& like) const {
@@ -100,17 +94,13 @@ Tensor EdgedBlur::from_border(const Tensor& values) const {
 }
 
 Tensor EdgedBlur::dense(const Tensor& shifts) const {
-  const int64_t k = rows_.size(0), height = blur_.height(), width = blur_.width();
   const Tensor power = blur_.power(any_image(D_)).flatten(0, 1);
   const Tensor h = blur_.transfer(any_image(D_)).flatten(0, 1);
   const Tensor gain = 1 / (power + shifts.to(power.device()).reshape({-1, 1, 1}));
-  const auto part = [&](const Tensor& symbol, const Tensor& rows, const Tensor& columns) {
-    return circulant_part(symbol, rows, columns, height, width);
-  };
-  const Tensor one = at::eye(k, D_.options());
-  const Tensor seen = part(power * gain, rows_, rows_) - one;
-  const Tensor across = at::matmul(part(h * gain, rows_, columns_), D_.t()) + one;
-  const Tensor edge = at::matmul(at::matmul(D_, part(gain, columns_, columns_)), D_.t());
+  const Tensor one = at::eye(rows_.size(0), D_.options());
+  const Tensor seen = seen_.of(power * gain) - one;
+  const Tensor across = at::matmul(across_->of(h * gain), D_.t()) + one;
+  const Tensor edge = at::matmul(at::matmul(D_, edge_->of(gain)), D_.t());
   return at::cat({at::cat({seen, across}, 2), at::cat({across.transpose(1, 2), edge}, 2)}, 1);
 }
 

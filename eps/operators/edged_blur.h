@@ -3,6 +3,7 @@
 #pragma once
 
 #include "eps/operators/blur.h"
+#include "eps/operators/dense_resolvents.h"
 
 namespace eps {
 
@@ -19,8 +20,9 @@ class EdgedBlur final : public LinearOperator {
  public:
   // A: a map between images of the frame of H whose rows differ from H's at the places B only.
   EdgedBlur(const CircularBlur& H, const LinearOperator& A, const Tensor& B);
-  // Returns whether the dense matrices, of twice the number of places, are small enough.
-  static bool supports(const CircularBlur& H, const Tensor& B);
+  // Returns whether the dense matrices of so many places in B, with two rows for each, are small
+  // enough. The blur has one kernel for all images.
+  static bool supports(const Tensor& kernel, int64_t places);
 
   Tensor apply(const Tensor& x) const override;
   Tensor adjoint(const Tensor& y) const override;
@@ -38,9 +40,11 @@ class EdgedBlur final : public LinearOperator {
   Tensor into_border(const Tensor& hat) const;  // U' x, (..., 2 k), of the Fourier transform of x
   Tensor from_border(const Tensor& values) const;  // the Fourier transform of U v
 
-  const CircularBlur blur_;  // H
-  const Tensor rows_;        // B
-  Tensor columns_, D_;       // C, and D at these columns: (k, columns), float64
+  const CircularBlur blur_;                     // H
+  const Tensor rows_;                           // B
+  Tensor columns_, D_;                          // C, and D at these columns: (k, columns), float64
+  const CirculantPart seen_;                    // B x B
+  std::optional<CirculantPart> across_, edge_;  // B x C and C x C
 };
 
 }  // namespace eps

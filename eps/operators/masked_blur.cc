@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "eps/operators/dense_resolvents.h"
-
 namespace eps {
 namespace {
 
@@ -45,10 +43,7 @@ class MaskedBlur::Resolvents final : public DenseResolvents {
   }
 
   Tensor total(const Tensor& x, const Tensor& weights, const Tensor& sum) const override {
-    const Shape frame{x.size(2), x.size(3)};
-    if (A_.left_out_)
-      return weights.slice(1, 0, 1).reshape({-1, 1, 1, 1}) * x +
-             at::fft_irfft2(sum, at::IntArrayRef(frame));
+    if (A_.left_out_) return DenseResolvents::total(x, weights, sum);
     return weights.sum(1).reshape({-1, 1, 1, 1}) * x - A_.blur_.adjoint(sum);
   }
 
@@ -65,7 +60,8 @@ MaskedBlur::MaskedBlur(const CircularBlur& blur, const Tensor& mask)
     : blur_(blur.kernel(), blur.height(), blur.width()),
       mask_(mask.to(at::kDouble)),
       left_out_(fewer_left_out(mask_)),
-      places_(places_where(left_out_ ? 1 - mask_ : mask_)) {
+      places_(places_where(left_out_ ? 1 - mask_ : mask_)),
+      part_(places_, places_, blur.height(), blur.width()) {
   check_image_size("masked blur", mask_, blur.height(), blur.width());
 }
 
@@ -79,8 +75,7 @@ std::map<std::string, Tensor> MaskedBlur::parameters() const {
 Tensor MaskedBlur::dense(const Tensor& shifts) const {
   const Tensor power = blur_.power(mask_).flatten(0, 1);  // (1, H, W/2 + 1)
   const Tensor s = shifts.to(power.device()).reshape({-1, 1, 1});
-  return circulant_part(
-      left_out_ ? s / (power + s) : power + s, places_, places_, blur_.height(), blur_.width());
+  return part_.of(left_out_ ? s / (power + s) : power + s);
 }
 
 Tensor MaskedBlur::exact_ridge(const Tensor& r, const Tensor& lambda) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "eps/operators/blur.h"
+#include "eps/operators/dense_resolvents.h"
 
 namespace eps {
 
@@ -45,6 +46,7 @@ class MaskedBlur final : public LinearOperator {
   const Tensor mask_;    // float64
   const bool left_out_;  // whether the dense matrices are of the rows left out
   const Tensor places_;  // of the rows of the dense matrices
+  const CirculantPart part_;
 };
 
 }  // namespace eps

@@ -1,8 +1,7 @@
 // The defaults of operators: conjugate gradients and the residual form.
 #include "eps/operators/operator.h"
 
-#include <c10/core/InferenceMode.h>
-
+#include "eps/base/lasting.h"
 #include "eps/math/conjugate_gradients.h"
 #include "eps/math/spectrum.h"
 #include "eps/operators/krylov.h"
@@ -55,9 +54,7 @@ EigenvalueMap Spectral::kept_prior_power(const Tensor& spectrum,
       power_ && spectrum_.is_same(spectrum) && image_.sizes().slice(1) == like.sizes().slice(1) &&
       (maps == 1 || image_.size(0) == like.size(0)) && image_.options().type_equal(like.options());
   if (!same) {
-    // What is kept may meet derivatives later, which inference mode would spoil.
-    const c10::InferenceMode outside(false);
-    const c10::NoGradGuard no_grad;
+    const Lasting power;
     power_ = prior_power(spectrum, like);
     spectrum_ = spectrum;
     image_ = at::empty({1}, like.options()).expand(like.sizes());

@@ -1,8 +1,7 @@
 // Diagonals of functions of A'A by probing.
 #include "eps/operators/probed.h"
 
-#include <c10/core/InferenceMode.h>
-
+#include "eps/base/lasting.h"
 #include "eps/base/random.h"
 #include "eps/math/spectral_measure.h"
 #include "eps/math/spectrum.h"
@@ -63,8 +62,7 @@ Tensor Probed::normal_diagonal(const Tensor& like) const {
                      normal_diagonal_.sizes().slice(1) == like.sizes().slice(1) &&
                      normal_diagonal_.device() == like.device();
   if (!known) {
-    const c10::InferenceMode outside(false);  // what is kept may meet derivatives later
-    const c10::NoGradGuard no_grad;
+    const Lasting diagonal;
     const Tensor images = like.slice(0, 0, count).to(at::kDouble);
     // An unbiased estimate may fall below 0, where no diagonal of A'A is.
     normal_diagonal_ =

@@ -138,6 +138,10 @@ bool is_composed(const std::string& spec) {
   return spec.find(kThen) != std::string::npos || spec.find(kAnd) != std::string::npos;
 }
 
+std::string operator_name(const std::string& spec) {
+  return is_composed(spec) ? spec : spec.substr(0, spec.find(':'));
+}
+
 const std::vector<std::string>& operator_kinds() {
   static const std::vector<std::string> kinds = {
       "other", "mask", "box", "gaussian_blur", "motion_blur", "pooling"};

@@ -43,7 +43,9 @@ Draw parse_operator(const std::string& spec);
 Operator make_operator(const std::string& spec, const Tensor& like, Rng& rng);
 Shape image_shape_of(const std::string& spec, const Shape& y);
 int64_t measurement_dims_of(const std::string& spec);
-bool is_composed(const std::string& spec);     // of several, by | or +
+bool is_composed(const std::string& spec);  // of several, by | or +
+// Returns the name of a spec's operator; a composition's spec unchanged.
+std::string operator_name(const std::string& spec);
 bool mixes_channels(const std::string& spec);  // one of its operators does
 // Returns the kinds of operators, from those that take least away: "other", "mask", "box",
 // "gaussian_blur", "motion_blur", "pooling".

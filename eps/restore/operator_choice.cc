@@ -46,7 +46,7 @@ std::string spec_with_border(const std::string& name, const std::string& border)
 
 OperatorChoice from_spec(const std::string& name) {
   const std::string spec = find_task(name).test;
-  return {.name = is_composed(spec) ? spec : Spec::parse(spec).name(),
+  return {.name = operator_name(spec),
           .spec = spec,
           .draw = parse_operator(spec),
           .is_random = is_random(spec),

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "eps/operators/factories.h"
 #include "eps/restore/blur_kernel.h"
@@ -23,14 +22,13 @@ struct Cause {
   const char* positive;
   const char* negative;
   bool is_vague = false;
+  double weight_of_excess = 1;
 
-  double strength(double z) const {
-    return std::string_view(statistic) == "border" && z > 0 ? 2 * z : std::abs(z);
-  }
+  double strength(double z) const { return z > 0 ? weight_of_excess * z : -z; }
 };
 
 constexpr Cause kCauses[] = {
-    {"border", "", ""},
+    {"border", "", "", false, 2},
     {"replicated", "", ""},
     {"wrapped", "", ""},
     {"width", "its kernel is too wide", "its kernel is too narrow"},

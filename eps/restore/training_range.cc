@@ -21,11 +21,6 @@ std::string trained_spec(const std::string& task) {
   }
 }
 
-// Returns the operator's name in a spec; a composition unchanged.
-std::string operator_of(const std::string& spec) {
-  return is_composed(spec) ? spec : spec.substr(0, spec.find(':'));
-}
-
 bool same_family(const std::string& wanted, const std::string& trained) {
   return wanted == trained || (wanted == "inpaint_mask" && trained.starts_with("inpaint_")) ||
          (wanted == "blur_kernel" && (trained == "blur_gaussian" || trained == "blur_motion"));
@@ -44,7 +39,7 @@ std::vector<std::string> value_warnings(const std::string& network,
                                         const std::vector<std::string>& trained,
                                         const std::string& spec,
                                         int64_t side) {
-  const auto known = operators().find(operator_of(spec));
+  const auto known = operators().find(operator_name(spec));
   if (known == operators().end()) return {};
   const auto& fields = known->second.fields;
   const Spec wanted = Spec::parse(spec).resolve(fields);
@@ -106,11 +101,11 @@ std::vector<std::string> operator_warnings(const std::string& network,
                                            const Provenance& trained,
                                            const std::string& spec,
                                            int64_t side) {
-  const std::string name = operator_of(spec);
+  const std::string name = operator_name(spec);
   std::vector<std::string> known, same, all;
   bool similar = false;
   for (const auto& task : trained.tasks) {
-    const std::string one = trained_spec(task), own = operator_of(one);
+    const std::string one = trained_spec(task), own = operator_name(one);
     if (own == name) same.push_back(one);
     all.push_back(one);
     similar = similar || same_family(name, own);

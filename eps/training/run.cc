@@ -112,9 +112,13 @@ class Run {
   void try_one_batch() const {
     const c10::NoGradGuard no_grad;
     try {
-      const BatchSource each(data_.train, options_of_each(), start_.network.device());
+      // Operators are made once where the run's own source will do.
+      std::optional<BatchSource> each;
+      if (config_.task_run > 1)
+        each.emplace(data_.train, options_of_each(), start_.network.device());
       const TrainingBatch batch =
-          each.draw(0, std::min<int64_t>(64, std::max<int64_t>(config_.batch, 8)));
+          (each ? *each : source_)
+              .draw(0, std::min<int64_t>(64, std::max<int64_t>(config_.batch, 8)));
       const JoinedBatch all(
           start_.preconditioning.on(start_.network.device()), start_.input, batch);
       all.input();

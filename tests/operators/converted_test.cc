@@ -62,5 +62,33 @@ TEST(Converted, PowersAreKeptForASpectrum) {
   }
 }
 
+// A `Counting` operator counts how often its prior power is computed.
+class Counting final : public Spectral {
+ public:
+  Basis basis() const override { return Basis::pixel; }
+  Tensor filter(const Tensor& x, const EigenvalueMap&) const override { return x; }
+  EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override {
+    ++count;
+    return Spectral::prior_power(spectrum, like);
+  }
+  mutable int count = 0;
+};
+
+TEST(Converted, PowersAreComputedAnewWhereTheyMayDiffer) {
+  const Counting A;
+  const Tensor spectrum = at::ones({8, 5}, at::kFloat), two = at::zeros({2, 3, 8, 8}, at::kFloat);
+  const Tensor three = at::zeros({3, 3, 8, 8}, at::kFloat);
+  const auto count_after = [&](const Tensor& spectrum, const Tensor& like, int64_t maps) {
+    A.kept_prior_power(spectrum, like, maps);
+    return A.count;
+  };
+  EXPECT_EQ(count_after(spectrum, two, 1), 1);
+  EXPECT_EQ(count_after(spectrum, three, 1), 1);  // all images share the map
+  EXPECT_EQ(count_after(spectrum, three, 3), 2);  // of `two`
+  EXPECT_EQ(count_after(spectrum, three, 3), 2);
+  EXPECT_EQ(count_after(spectrum, three.to(at::kDouble), 3), 3);
+  EXPECT_EQ(count_after(spectrum.clone(), three.to(at::kDouble), 3), 4);
+}
+
 }  // namespace
 }  // namespace eps
