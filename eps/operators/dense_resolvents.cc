@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "eps/base/lasting.h"
-#include "eps/math/partial_fractions.h"
 
 namespace eps {
 
@@ -43,40 +42,20 @@ Tensor CirculantPart::of(const Tensor& symbols) const {
       .reshape({-1, difference_.size(0), difference_.size(1)});
 }
 
-Tensor ridge_in_pieces(const Tensor& r,
-                       const Tensor& lambda,
-                       int64_t rows,
-                       const Ridge& exact,
-                       const Ridge& otherwise) {
-  constexpr double kRounding = 1e-11;
-  const Tensor values = lambda.to(at::kDouble).flatten();
-  if (rows == 0 || values.min().item<double>() < kRounding) return otherwise(r, lambda);
-  const Tensor wide = r.to(at::kDouble);
-  if (values.numel() == 1) return exact(wide, values).to(r.scalar_type());
-  const int64_t piece = std::max<int64_t>(4 * kLargestDense * kLargestDense / (rows * rows), 1);
-  std::vector<Tensor> pieces;
-  for (int64_t begin = 0; begin < r.size(0); begin += piece) {
-    const int64_t end = std::min(begin + piece, r.size(0));
-    pieces.push_back(exact(wide.slice(0, begin, end), values.slice(0, begin, end)));
-  }
-  return at::cat(pieces).to(r.scalar_type());
-}
-
 DenseResolvents::DenseResolvents(const LinearOperator& A, double largest_eigenvalue)
-    : Probed(A),
-      iterations_(A),
-      largest_(largest_eigenvalue),
-      shifts_(resolvent_shifts(largest_, 23, 2.5)),
-      inverses_(shifts_.size()) {}
+    : Probed(A), iterations_(A), basis_(largest_eigenvalue, 23, 2.5) {}
 
 Tensor DenseResolvents::filter(const Tensor& x, const EigenvalueMap& f) const {
-  const PartialFractions fractions = partial_fractions(f, shifts_, largest_);
+  const PartialFractions fractions = basis_.fit(f);
   if (fractions.error > Krylov::kAcceptableFit) return iterations_.filter(x, f);
-  const Tensor weights = fractions.weights.to(x.device());
-  const Tensor others = weights.slice(1, 1).t();  // (shifts, N or 1)
-  const Tensor all = terms_from(x, static_cast<int64_t>(fractions.first));
-  const Tensor sum = (others.reshape({others.size(0), -1, 1, 1, 1}) * all).sum(0);
-  return total(x.to(at::kDouble), weights, sum).to(x.scalar_type());
+  const Tensor terms = kept_terms(x, fractions.first);
+  return sum(x.to(at::kDouble), fractions.weights, terms).to(x.scalar_type());
+}
+
+Tensor DenseResolvents::sum(const Tensor& x, const Tensor& weights, const Tensor& terms) const {
+  const Tensor w = weights.to(x.device());
+  const Tensor others = w.slice(1, 1).t();  // (shifts, N or 1)
+  return total(x, w, (others.reshape({others.size(0), -1, 1, 1, 1}) * terms).sum(0));
 }
 
 Tensor DenseResolvents::total(const Tensor& x, const Tensor& weights, const Tensor& sum) const {
@@ -85,9 +64,65 @@ Tensor DenseResolvents::total(const Tensor& x, const Tensor& weights, const Tens
          at::fft_irfft2(sum, at::IntArrayRef(frame));
 }
 
-Tensor DenseResolvents::terms_from(const Tensor& x, int64_t first) const {
+Tensor DenseResolvents::ridge(const Tensor& r, const Tensor& lambda) const {
+  constexpr double kRounding = 1e-11, kLargestFactor = 0.02;
+  const Tensor values = lambda.to(at::kCPU, at::kDouble).flatten();
+  if (values.min().item<double>() < kRounding) return {};
+  const Tensor wide = r.to(at::kDouble);
+  const bool is_one = values.numel() == 1;
+  if (is_one && r.device().is_cpu()) return exact_ridge(wide, values).to(r.scalar_type());
+
+  // So many images at a time that the memory of their terms, or of their matrices, is bounded.
+  const auto in_pieces = [&](int64_t images, const auto& solve) {
+    std::vector<Tensor> pieces;
+    for (int64_t begin = 0; begin < r.size(0); begin += images) {
+      const auto own = [&](const Tensor& t) {
+        return t.size(0) == 1 ? t : t.slice(0, begin, std::min(begin + images, r.size(0)));
+      };
+      pieces.push_back(solve(own));
+    }
+    return at::cat(pieces).to(r.scalar_type());
+  };
+  const Tensor l = values.reshape({-1, 1, 1, 1});
+  const PartialFractions g =
+      basis_.fit([&](const Tensor& e) { return 1 / (e + l); }, /*tolerance=*/2e-4, /*floor=*/0);
+  const double factor = 2 * g.error;  // also between the points of the fit
+  if (factor > kLargestFactor)
+    return in_pieces(std::max<int64_t>(4 * kLargestDense * kLargestDense / (rows() * rows()), 1),
+                     [&](const auto& own) { return exact_ridge(own(wide), own(values)); });
+  const Tensor shift = l.to(r.device());
+  return in_pieces(64, [&](const auto& own) {
+    const auto approximate = [&](const Tensor& b) {
+      return sum(b, own(g.weights), terms_of(b, g.first, shifts()));
+    };
+    return corrected(approximate, own(shift), A_.adjoint(own(wide)), factor);
+  });
+}
+
+Tensor DenseResolvents::corrected(const Map& g,
+                                  const Tensor& lambda,
+                                  const Tensor& b,
+                                  double factor) const {
+  constexpr double kError = 1e-7;
+  Tensor x = g(b);
+  for (double error = factor; error > kError; error *= factor)
+    x = x + g(b - normal(x) - lambda * x);
+  return x;
+}
+
+Tensor DenseResolvents::terms_of(const Tensor& x, int64_t first, int64_t end) const {
+  const Tensor s = at::tensor(basis_.shifts(), at::kDouble).slice(0, first, end).to(x.device());
+  const auto solve = [&](const Tensor& v) {
+    const Tensor matrices = inverses(first, end, v.device());
+    Shape shape = v.sizes().vec();
+    shape[0] = end - first;
+    return at::matmul(v.flatten(1, 2), matrices).reshape(shape);
+  };
+  return terms(x, s.reshape({-1, 1, 1, 1, 1}), solve);
+}
+
+Tensor DenseResolvents::kept_terms(const Tensor& x, int64_t first) const {
   const std::lock_guard lock(mutex_);
-  const auto count = static_cast<int64_t>(shifts_.size());
   // Images that changed in place, or that derivatives follow, have terms of their own.
   const int64_t version = x.is_inference() ? 0 : static_cast<int64_t>(x._version());
   const bool differentiated = c10::GradMode::is_enabled() && x.requires_grad();
@@ -96,28 +131,29 @@ Tensor DenseResolvents::terms_from(const Tensor& x, int64_t first) const {
     version_ = version;
     terms_ = Tensor();
   }
-  const int64_t known = terms_.defined() ? count - terms_.size(0) : count;
+  const int64_t known = terms_.defined() ? shifts() - terms_.size(0) : shifts();
   if (first < known) {
-    const Tensor s = at::tensor(shifts_, at::kDouble).slice(0, first, known).to(x.device());
-    const auto solve = [&](const Tensor& v) {
-      std::vector<Tensor> each;
-      for (int64_t j = first; j < known; ++j)
-        each.push_back(at::matmul(v[v.size(0) == 1 ? 0 : j - first], inverse(j).to(v.device())));
-      return at::stack(each);
-    };
-    const Tensor more = terms(x.to(at::kDouble), s.reshape({-1, 1, 1, 1, 1}), solve);
+    const Tensor more = terms_of(x.to(at::kDouble), first, known);
     terms_ = terms_.defined() ? at::cat({more, terms_}) : more;
   }
-  return terms_.slice(0, terms_.size(0) - (count - first));
+  return terms_.slice(0, terms_.size(0) - (shifts() - first));
 }
 
-const Tensor& DenseResolvents::inverse(int64_t j) const {
-  Tensor& known = inverses_[static_cast<size_t>(j)];
-  if (!known.defined()) {
-    const Lasting inverse;
-    known = make_inverse(at::tensor(shifts_, at::kDouble).slice(0, j, j + 1));
+Tensor DenseResolvents::inverses(int64_t first, int64_t end, at::Device device) const {
+  const std::lock_guard lock(inverses_mutex_);
+  const Lasting matrices;
+  if (!inverses_.defined() || inverses_.device() != device) {
+    inverses_ = at::empty({shifts(), rows(), rows()}, at::TensorOptions(device).dtype(at::kDouble));
+    first_inverse_ = shifts();
   }
-  return known;
+  // Derivatives of earlier terms hold the matrices that are there already: variable_data() has no
+  // part in their count of changes.
+  for (; first_inverse_ > first; --first_inverse_) {
+    const double shift = basis_.shifts()[static_cast<size_t>(first_inverse_ - 1)];
+    inverses_.variable_data()[first_inverse_ - 1].copy_(
+        make_inverse(at::full({1}, shift, at::kDouble)));
+  }
+  return inverses_.slice(0, first, end);
 }
 
 }  // namespace eps

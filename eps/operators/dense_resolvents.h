@@ -2,6 +2,7 @@
 // but for some pixels.
 #pragma once
 
+#include "eps/math/partial_fractions.h"
 #include "eps/operators/krylov.h"
 
 namespace eps {
@@ -29,17 +30,6 @@ class CirculantPart {
 // The most rows of a dense matrix: 52 MB, and a second to factorise. Functions keep up to 23.
 constexpr int64_t kLargestDense = 2560;
 
-// Returns ridge(r, lambda) by `exact`, which takes one lambda, (1), or one for each image, (N), and
-// solves with a dense matrix of `rows` rows for each: for so many images at a time that their
-// memory is bounded. A lambda so small that the matrices lose too many digits, and r that has no
-// such matrix, are left to `otherwise`.
-using Ridge = std::function<Tensor(const Tensor& r, const Tensor& lambda)>;
-Tensor ridge_in_pieces(const Tensor& r,
-                       const Tensor& lambda,
-                       int64_t rows,
-                       const Ridge& exact,
-                       const Ridge& otherwise);
-
 // `DenseResolvents` give f(A'A) x as a sum of resolvents at fixed shifts
 // (eps/math/partial_fractions.h). The inverse of each shift's dense matrix is computed when it is
 // first wanted.
@@ -49,9 +39,20 @@ class DenseResolvents : public Probed {
 
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const final;
 
+  // Returns A.ridge(r, lambda) for lambdas above the rounding of dense matrices; undefined below.
+  //
+  // A matrix of its own is factorised for a lambda of all images on a CPU. Where each image has its
+  // own lambda, or a GPU would wait for the factors, a sum of the resolvents at the fixed shifts
+  // approximates (A'A + lambda)^{-1} to some 1e-4 in every direction, and is corrected until the
+  // error is below 1e-7.
+  Tensor ridge(const Tensor& r, const Tensor& lambda) const;
+
  protected:
   // Returns inverse_j v_j of the shifts of a term: v is (shifts or 1, N, C, k).
   using Solve = std::function<Tensor(const Tensor& v)>;
+  // Returns (A'A + lambda)^{-1} A' r for one lambda, (1), or one for each image, (N), in float64.
+  virtual Tensor exact_ridge(const Tensor& r, const Tensor& lambda) const = 0;
+  virtual int64_t rows() const = 0;  // of the dense matrices
   // Returns the inverse of a shift's dense matrix, which is symmetric: (k, k), float64.
   virtual Tensor make_inverse(const Tensor& shift) const = 0;
   // Returns the part of s (A'A + s)^{-1} x that depends on the shift, (shifts, ...) for s (shifts,
@@ -62,16 +63,25 @@ class DenseResolvents : public Probed {
   virtual Tensor total(const Tensor& x, const Tensor& weights, const Tensor& sum) const;
 
  private:
-  Tensor terms_from(const Tensor& x, int64_t first) const;
-  const Tensor& inverse(int64_t j) const;
+  int64_t shifts() const { return static_cast<int64_t>(basis_.shifts().size()); }
+  // Returns the terms of the shifts [first, end).
+  Tensor terms_of(const Tensor& x, int64_t first, int64_t end) const;
+  Tensor kept_terms(const Tensor& x, int64_t first) const;  // of all shifts from the first
+  Tensor sum(const Tensor& x, const Tensor& weights, const Tensor& terms) const;
+  // Solves (A'A + lambda) x = b by steps x + g (b - (A'A + lambda) x), which multiply the error by
+  // at most that of g (A'A + lambda) in any direction, the factor.
+  using Map = std::function<Tensor(const Tensor& b)>;
+  Tensor corrected(const Map& g, const Tensor& lambda, const Tensor& b, double factor) const;
+  Tensor inverses(int64_t first, int64_t end, at::Device device) const;  // (end - first, k, k)
 
   const Krylov iterations_;  // for functions that the fixed shifts do not resolve
-  const double largest_;
-  const std::vector<double> shifts_;
-  mutable std::vector<Tensor> inverses_;
+  const ResolventBasis basis_;
   mutable std::mutex mutex_;
   mutable Tensor x_, terms_;     // c_in x and c_skip x of one evaluation share the terms
   mutable int64_t version_ = 0;  // of x_
+  mutable std::mutex inverses_mutex_;
+  mutable Tensor inverses_;  // of all shifts, of which those from first_inverse_ are there
+  mutable int64_t first_inverse_ = 0;
 };
 
 }  // namespace eps

@@ -26,6 +26,11 @@ class EdgedBlur::Resolvents final : public DenseResolvents {
     return (inside + edge) * (inside + edge);
   }
 
+  int64_t rows() const override { return 2 * A_.rows_.numel(); }
+  Tensor exact_ridge(const Tensor& r, const Tensor& lambda) const override {
+    return A_.exact_ridge(r, lambda);
+  }
+
   Tensor make_inverse(const Tensor& shift) const override {
     return at::linalg_inv(A_.dense(shift)[0]);
   }
@@ -117,12 +122,8 @@ Tensor EdgedBlur::exact_ridge(const Tensor& r, const Tensor& lambda) const {
 }
 
 Tensor EdgedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
-  return ridge_in_pieces(
-      r,
-      lambda,
-      2 * rows_.numel(),
-      [this](const Tensor& r, const Tensor& lambda) { return exact_ridge(r, lambda); },
-      [this](const Tensor& r, const Tensor& lambda) { return LinearOperator::ridge(r, lambda); });
+  const Tensor x = static_cast<const Resolvents&>(functions()).ridge(r, lambda);
+  return x.defined() ? x : LinearOperator::ridge(r, lambda);
 }
 
 std::unique_ptr<const Spectral> EdgedBlur::make_functions() const {

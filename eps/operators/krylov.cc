@@ -23,15 +23,15 @@ Tensor Krylov::filter(const Tensor& x, const EigenvalueMap& f) const {
   // The smallest shift is below sigma_y^2/sigma^2 of all noise levels that networks have.
   constexpr int64_t kShifts = 34;
   constexpr double kRatio = 2;
-  const double largest = largest_eigenvalue(x);
-  const std::vector<double> shifts = resolvent_shifts(largest, kShifts, kRatio);
-  const PartialFractions fractions = partial_fractions(f, shifts, largest, kTolerance);
+  const ResolventBasis basis(largest_eigenvalue(x), kShifts, kRatio);
+  const PartialFractions fractions = basis.fit(f, kTolerance);
   check(fractions.error <= kAcceptableFit,
         "functions of A'A: resolvents approximate the function to ",
         fractions.error,
         " only, wanted ",
         kAcceptableFit);
-  const auto first = shifts.begin() + static_cast<std::ptrdiff_t>(fractions.first);
+  const std::vector<double>& shifts = basis.shifts();
+  const auto first = shifts.begin() + fractions.first;
   return sum_of_resolvents([this](const Tensor& u) { return normal(u); },
                            x,
                            {first, shifts.end()},

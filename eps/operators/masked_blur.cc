@@ -24,6 +24,11 @@ class MaskedBlur::Resolvents final : public DenseResolvents {
   }
 
  private:
+  int64_t rows() const override { return A_.places_.numel(); }
+  Tensor exact_ridge(const Tensor& r, const Tensor& lambda) const override {
+    return A_.exact_ridge(r, lambda);
+  }
+
   Tensor make_inverse(const Tensor& shift) const override {
     return at::cholesky_inverse(at::linalg_cholesky(A_.dense(shift)[0]));
   }
@@ -96,12 +101,11 @@ Tensor MaskedBlur::exact_ridge(const Tensor& r, const Tensor& lambda) const {
 }
 
 Tensor MaskedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
-  return ridge_in_pieces(
-      r,
-      lambda,
-      places_.numel(),
-      [this](const Tensor& r, const Tensor& lambda) { return exact_ridge(r, lambda); },
-      [this](const Tensor& r, const Tensor& lambda) { return LinearOperator::ridge(r, lambda); });
+  if (places_.numel() > 0) {
+    const Tensor x = static_cast<const Resolvents&>(functions()).ridge(r, lambda);
+    if (x.defined()) return x;
+  }
+  return LinearOperator::ridge(r, lambda);
 }
 
 std::unique_ptr<const Spectral> MaskedBlur::make_functions() const {

@@ -22,27 +22,73 @@ std::vector<Function> scales(double sigma) {
           [=](const Tensor& e) { return (v(e) * 0.0625 / (v(e) + 0.0625)).sqrt(); }};
 }
 
+// Returns the sum of fractions of the function n at the eigenvalues.
+Tensor values_at(const Tensor& e,
+                 const PartialFractions& found,
+                 const ResolventBasis& basis,
+                 int64_t n) {
+  Tensor sum = found.weights[n][0].expand_as(e);
+  for (int64_t j = 1; j < found.weights.size(1); ++j) {
+    const double s = basis.shifts()[static_cast<size_t>(found.first + j - 1)];
+    sum = sum + found.weights[n][j] * s / (e + s);
+  }
+  return sum;
+}
+
 // The error stands for all eigenvalues, also those between the points of the fit, and a function
 // that varies at large eigenvalues only needs no small shifts.
 TEST(PartialFractions, ApproximateTheFunctionsOfThePreconditioning) {
-  const std::vector<double> shifts = resolvent_shifts(1, 34, 2);
+  const ResolventBasis basis(1, 34, 2);
   const Tensor e =
       at::cat({at::zeros({1}, at::kDouble), at::logspace(-12, 0, 997, 10.0, at::kDouble)});
   for (const double sigma : {80.0, 1.0, 0.02})
     for (const Function& f : scales(sigma)) {
-      const PartialFractions found = partial_fractions(f, shifts, 1);
+      const PartialFractions found = basis.fit(f);
       ASSERT_LE(found.error, 1e-3);
-      Tensor sum = found.weights[0][0].expand_as(e);
-      for (size_t j = found.first; j < shifts.size(); ++j)
-        sum = sum + found.weights[0][static_cast<int64_t>(1 + j - found.first)] * shifts[j] /
-                        (e + shifts[j]);
       const Tensor wanted = f(e);
-      const Tensor error = (sum - wanted).abs() / at::maximum(wanted, 1e-3 * wanted.max());
+      const Tensor error =
+          (values_at(e, found, basis, 0) - wanted).abs() / at::maximum(wanted, 1e-3 * wanted.max());
       EXPECT_LT(error.max().item<double>(), 1.5e-3) << sigma;
     }
-  const size_t at_high_noise = partial_fractions(scales(80)[0], shifts, 1).first;
-  const size_t at_low_noise = partial_fractions(scales(0.2)[0], shifts, 1).first;
+  const int64_t at_high_noise = basis.fit(scales(80)[0]).first;
+  const int64_t at_low_noise = basis.fit(scales(0.2)[0]).first;
   EXPECT_LT(at_high_noise + 8, at_low_noise);
+}
+
+// A resolvent between the shifts, or beyond the largest, has a small error relative to itself, so
+// that a few corrections solve with it; and one at a shift is that shift's own.
+TEST(PartialFractions, ApproximateResolvents) {
+  const ResolventBasis basis(2, 23, 2.5);
+  const Tensor e =
+      at::cat({at::zeros({1}, at::kDouble), 2 * at::logspace(-12, 0, 997, 10.0, at::kDouble)});
+  const Tensor lambda =
+      at::tensor({6e-8, 1e-5, 3e-3, basis.shifts()[20], 0.7, 30.0, 1e4}, at::kDouble)
+          .reshape({-1, 1, 1, 1});
+  const auto f = [&](const Tensor& e) { return 1 / (e + lambda); };
+  const PartialFractions found = basis.fit(f, 1e-4, 0);
+  for (int64_t n = 0; n < lambda.size(0); ++n) {
+    const Tensor product = (e + lambda[n].item<double>()) * values_at(e, found, basis, n);
+    EXPECT_LT((product - 1).abs().max().item<double>(), n == 3 ? 1e-10 : 6e-4) << lambda[n];
+  }
+}
+
+// Functions that are fitted together are those fitted alone, with as many shifts.
+TEST(PartialFractions, FitEachFunctionOfABatch) {
+  const ResolventBasis basis(1, 34, 2);
+  const Tensor sigma = at::tensor({80.0, 5.0, 0.3}, at::kDouble).reshape({3, 1, 1, 1});
+  const auto f = [](const Tensor& sigma) {
+    return [sigma](const Tensor& e) {
+      return (sigma.square() / (1 + e * sigma.square()) + 1).rsqrt();
+    };
+  };
+  const PartialFractions together = basis.fit(f(sigma));
+  const Tensor e = at::logspace(-10, 0, 97, 10.0, at::kDouble);
+  for (int64_t n = 0; n < 3; ++n) {
+    const Tensor wanted = f(sigma[n])(e).flatten();
+    const Tensor error = (values_at(e, together, basis, n) - wanted).abs() / wanted;
+    EXPECT_LT(error.max().item<double>(), 1.5e-3);
+  }
+  EXPECT_EQ(together.first, basis.fit(f(sigma.slice(0, 0, 1))).first);
 }
 
 // Eigenvalues over eight decades and a null space, the vectors of a batch with different scales.
@@ -54,12 +100,12 @@ struct Diagonal {
 
 TEST(SumOfResolvents, IsTheFunctionToItsTolerance) {
   const Diagonal M;
-  const std::vector<double> shifts = resolvent_shifts(1, 34, 2);
+  const ResolventBasis basis(1, 34, 2);
+  const std::vector<double>& shifts = basis.shifts();
   for (const double sigma : {80.0, 1.0, 0.02})
     for (const Function& f : scales(sigma)) {
-      const PartialFractions found = partial_fractions(f, shifts, 1);
-      const std::vector<double> used(shifts.begin() + static_cast<std::ptrdiff_t>(found.first),
-                                     shifts.end());
+      const PartialFractions found = basis.fit(f);
+      const std::vector<double> used(shifts.begin() + found.first, shifts.end());
       const auto answer = [&](const Tensor& b, double tolerance) {
         return sum_of_resolvents(M.product, b, used, found.weights, {.tolerance = tolerance});
       };
