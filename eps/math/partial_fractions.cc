@@ -13,7 +13,7 @@ namespace eps {
 ResolventBasis::ResolventBasis(double largest, int64_t count, double ratio) {
   constexpr int64_t kPoints = 160;
   for (int64_t j = count - 1; j >= 0; --j)
-    shifts_.push_back(largest * std::pow(ratio, -static_cast<double>(j)));
+    shifts_.push_back(largest * std::pow(ratio, 1 - static_cast<double>(j)));
   const Tensor line = at::logspace(
       std::log10(shifts_.front() / 10), std::log10(largest), kPoints, 10.0, at::kDouble);
   const Tensor e = at::cat({at::zeros({1}, at::kDouble), line});

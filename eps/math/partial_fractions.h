@@ -19,7 +19,8 @@ struct PartialFractions {
 // and the error falls exponentially with the number of shifts per decade: to 1e-3 for a ratio of 2.
 class ResolventBasis {
  public:
-  // The shifts are `count`, a fixed ratio apart, up to the largest eigenvalue.
+  // The shifts are `count`, a fixed ratio apart, up to that ratio times the largest eigenvalue:
+  // functions that grow with the root of an eigenvalue need one beyond.
   ResolventBasis(double largest, int64_t count, double ratio);
 
   const std::vector<double>& shifts() const { return shifts_; }  // ascending

@@ -43,7 +43,7 @@ Tensor CirculantPart::of(const Tensor& symbols) const {
 }
 
 DenseResolvents::DenseResolvents(const LinearOperator& A, double largest_eigenvalue)
-    : Probed(A), iterations_(A), basis_(largest_eigenvalue, 23, 2.5) {}
+    : Probed(A), iterations_(A), basis_(largest_eigenvalue, 24, 2.5) {}
 
 Tensor DenseResolvents::filter(const Tensor& x, const EigenvalueMap& f) const {
   const PartialFractions fractions = basis_.fit(f);

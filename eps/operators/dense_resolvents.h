@@ -27,7 +27,7 @@ class CirculantPart {
   Tensor difference_;  // (rows, columns): the place of the difference of two pixels
 };
 
-// The most rows of a dense matrix: 52 MB, and a second to factorise. Functions keep up to 23.
+// The most rows of a dense matrix: 52 MB, and a second to factorise. Functions keep up to 24.
 constexpr int64_t kLargestDense = 2560;
 
 // `DenseResolvents` give f(A'A) x as a sum of resolvents at fixed shifts

@@ -21,7 +21,7 @@ double Krylov::largest_eigenvalue(const Tensor& like) const {
 
 Tensor Krylov::filter(const Tensor& x, const EigenvalueMap& f) const {
   // The smallest shift is below sigma_y^2/sigma^2 of all noise levels that networks have.
-  constexpr int64_t kShifts = 34;
+  constexpr int64_t kShifts = 35;
   constexpr double kRatio = 2;
   const ResolventBasis basis(largest_eigenvalue(x), kShifts, kRatio);
   const PartialFractions fractions = basis.fit(f, kTolerance);
