@@ -120,7 +120,8 @@ def embolden(cells, column):
 
 def markdown(head, lines):
     rows = [head, ["---"] * len(head)] + lines
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    # A bar ends a cell even within backquotes.
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
 
 
 def select(rows, where):
