@@ -168,6 +168,20 @@ TEST(DenseResolvents, AnEdgedBlurIsTheBlurWithItsBorder) {
   }
 }
 
+TEST(DenseResolvents, SolveOnOddFramesInSinglePrecision) {
+  Rng rng(3);
+  const Tensor x = rng.normal({2, 3, 15, 11}).to(at::kFloat);
+  for (const char* border : {"valid", "reflect101", "replicate", "zero"}) {
+    const Operator A =
+        make_operator(std::string("blur_motion:length=5,angle=30,border=") + border, x, rng);
+    const Tensor y = A->apply(x);
+    const Tensor u = A->ridge(y, scalar(0.01).to(at::kFloat));
+    EXPECT_EQ(u.scalar_type(), at::kFloat) << border;
+    const Tensor residual = A->adjoint(A->apply(u)) + 0.01 * u - A->adjoint(y);
+    EXPECT_LT(residual.abs().max().item<double>(), 2e-5) << border;
+  }
+}
+
 TEST(DenseResolvents, KeepNothingAndEverything) {
   Rng rng(0);
   const Tensor x = rng.normal({2, 3, kSide, kSide});
