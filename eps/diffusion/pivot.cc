@@ -51,6 +51,12 @@ Tensor PivotPath::next(const Problem& problem, const Tensor& x_t, const Coeffici
 }
 
 Tensor pivot_variance(const Tensor& e, const Tensor& sigma_squared, const Tensor& sigma_y_squared) {
+  const auto known = [](const Tensor& t) { return t.dim() == 0 && t.is_cpu(); };
+  if (known(sigma_squared) && known(sigma_y_squared)) {
+    // Two numbers are free to read, and then half as many operations do.
+    const auto v = sigma_squared.item<double>(), noise = sigma_y_squared.item<double>();
+    if (noise > 0) return (e * (1 / noise) + 1 / v).reciprocal();
+  }
   // The 1 added where e = 0 cancels; it prevents 0/0 when sigma_y is 0.
   const Tensor noise = sigma_y_squared + (e == 0);
   return sigma_squared * noise / (noise + e * sigma_squared);

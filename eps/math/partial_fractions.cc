@@ -22,11 +22,19 @@ ResolventBasis::ResolventBasis(double largest, int64_t count, double ratio) {
   basis_ = at::cat({at::ones({e.size(0), 1}, at::kDouble), s / (e.unsqueeze(1) + s)}, 1);
 }
 
-PartialFractions ResolventBasis::fit(const Function& f, double tolerance, double floor) const {
+PartialFractions ResolventBasis::fit(const std::vector<Function>& functions,
+                                     double tolerance,
+                                     double floor) const {
   const int64_t m = basis_.size(0), columns = basis_.size(1), width = columns + 1;
-  const Tensor wanted = f(points_).to(at::kCPU, at::kDouble);
-  const int64_t count = wanted.size(0);
-  const Tensor values = wanted.expand({count, 1, 1, m}).contiguous();
+  std::vector<Tensor> wanted;
+  int64_t images = 1;
+  for (const Function& f : functions) {
+    wanted.push_back(f(points_).to(at::kCPU, at::kDouble));
+    images = std::max(images, wanted.back().size(0));
+  }
+  for (Tensor& values : wanted) values = values.expand({images, 1, 1, m});
+  const Tensor values = at::cat(wanted);
+  const int64_t count = values.size(0);
   const double* const basis = basis_.data_ptr<double>();
   const double* const value = values.data_ptr<double>();
 
@@ -80,7 +88,7 @@ PartialFractions ResolventBasis::fit(const Function& f, double tolerance, double
     std::reverse_copy(solved.begin() + 1, solved.end(), w + 1);
   }
   return {.first = static_cast<int64_t>(shifts_.size()) - (terms - 1),
-          .weights = weights,
+          .weights = weights.reshape({-1, images, terms}),
           .error = *found};
 }
 

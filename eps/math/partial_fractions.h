@@ -5,12 +5,12 @@
 
 namespace eps {
 
-// `PartialFractions` approximate a function f of eigenvalues:
+// `PartialFractions` approximate functions f of eigenvalues, all with the same shifts:
 //
 //   f(e) = w_0 + sum_{j >= first} w_j s_j / (e + s_j)   for e = 0 and up to the largest.
 struct PartialFractions {
   int64_t first = 0;  // of the shifts that take part
-  Tensor weights;     // (N or 1, 1 + shifts that take part), float64 on the CPU
+  Tensor weights;     // (functions, N or 1, 1 + shifts that take part), float64 on the CPU
   double error = 0;   // the largest on the points of the fit, relative to the bound of the fit
 };
 
@@ -27,10 +27,12 @@ class ResolventBasis {
 
   using Function = std::function<Tensor(const Tensor& eigenvalue)>;
   // Returns the least squares of the error over max(f(e), floor max f), with the fewest of the
-  // largest shifts whose error is below the tolerance, or, where none is, near the least: small
-  // shifts are what costs. f maps eigenvalues (1, 1, 1, m) to (N or 1, 1, 1, m) positive values, in
-  // float64 on the CPU: with numbers that are there already no GPU has to wait.
-  PartialFractions fit(const Function& f, double tolerance = 1e-3, double floor = 1e-3) const;
+  // largest shifts whose errors are below the tolerance, or, where none are, near the least: small
+  // shifts are what costs. A function maps eigenvalues (1, 1, 1, m) to (N or 1, 1, 1, m) positive
+  // values, in float64 on the CPU: with numbers that are there already no GPU has to wait.
+  PartialFractions fit(const std::vector<Function>& functions,
+                       double tolerance = 1e-3,
+                       double floor = 1e-3) const;
 
  private:
   std::vector<double> shifts_;

@@ -9,12 +9,12 @@ namespace eps {
 namespace {
 
 // A `ShiftedIteration` iterates for the smallest shift, the first, and derives the coefficients of
-// the others, whose residuals are r_j = zeta_j r. It keeps the sum of all solutions, not each.
+// the others, whose residuals are r_j = zeta_j r. It keeps the sums of all solutions, not each.
 class ShiftedIteration {
  public:
   using Product = std::function<Tensor(const Tensor& u)>;  // of (N, n)
 
-  // b: (N, n). shifts: (J, 1). weights: (N, J, 1), of s_j u_j.
+  // b: (N, n). shifts: (J, 1). weights: (N, J, sums), of s_j u_j.
   ShiftedIteration(Product product, const Tensor& b, const Tensor& shifts, const Tensor& weights)
       : product_(std::move(product)),
         smallest_(shifts[0].item<double>()),
@@ -25,11 +25,11 @@ class ShiftedIteration {
         rho_(square(b)),
         alpha_(at::ones_like(rho_)),
         growth_(at::zeros_like(rho_)),
-        zeta_(at::ones_like(weight_)),
+        zeta_(at::ones({b.size(0), shifts.size(0), 1}, b.options())),
         zeta_before_(zeta_),
         factor_(zeta_ / shifts),
         directions_(b.unsqueeze(1).repeat({1, shifts.size(0), 1})),
-        sum_(at::zeros_like(b)) {}
+        sums_(at::zeros({b.size(0), weights.size(2), b.size(1)}, b.options())) {}
 
   // Samples that are not active, (N, 1, 1), stay as they are.
   void step(const Tensor& active) {
@@ -42,7 +42,7 @@ class ShiftedIteration {
     const Tensor ratio =
         quotient_or_zero(unshifted, shifted);  // a finished shift's zeta may underflow
     const Tensor alphas = alpha * ratio;
-    sum_ = sum_ + at::matmul((weight_ * alphas).transpose(1, 2), directions_).squeeze(1);
+    sums_ = sums_ + at::matmul((weight_ * alphas).transpose(1, 2), directions_);
     r_ = r_ - alpha.squeeze(2) * q;
     const Tensor rho = at::where(active, square(r_), rho_);
     const Tensor growth = active * quotient_or_zero(rho, rho_), growths = growth * ratio.square();
@@ -57,8 +57,8 @@ class ShiftedIteration {
     rho_ = rho;
   }
 
-  const Tensor& sum() const { return sum_; }  // (N, n)
-  // Returns a bound of the error of the sum, (N, 1, 1).
+  const Tensor& sums() const { return sums_; }  // (N, sums, n)
+  // Returns a bound of the error of each sum, (N, 1, sums).
   Tensor error() const {
     // s_j |e_j| <= s_j (e_j'(M + s_j) e_j / s_j)^(1/2) <= (s_j g_j)^(1/2) |r_j|
     const Tensor each = (weight_ / shift_).abs() * (shift_ * factor_).sqrt() * zeta_.abs();
@@ -83,36 +83,43 @@ class ShiftedIteration {
 
   const Product product_;
   const double smallest_;
-  Tensor shift_, weight_;                // (J, 1), (N, J, 1)
+  Tensor shift_, weight_;                // (J, 1), (N, J, sums)
   Tensor r_, p_, rho_, alpha_, growth_;  // of the smallest shift: (N, n) and (N, 1, 1)
   Tensor zeta_, zeta_before_, factor_;   // of all: (N, J, 1)
   Tensor directions_;                    // (N, J, n)
-  Tensor sum_;
+  Tensor sums_;
 };
 
 }  // namespace
 
-Tensor sum_of_resolvents(const std::function<Tensor(const Tensor&)>& product,
-                         const Tensor& b,
-                         const std::vector<double>& shifts,
-                         const Tensor& weights,
-                         const ResolventOptions& options) {
+Tensor sums_of_resolvents(const std::function<Tensor(const Tensor&)>& product,
+                          const Tensor& b,
+                          const std::vector<double>& shifts,
+                          const Tensor& weights,
+                          const ResolventOptions& options) {
   check(!b.requires_grad() || !c10::GradMode::is_enabled(),
         "functions of an operator without a fast basis have no derivative");
   const Tensor wide = b.to(at::kDouble).flatten(1);
   const auto flat = [&](const Tensor& u) { return product(u.reshape(b.sizes())).flatten(1); };
-  const Tensor w = weights.to(wide.options()).expand({wide.size(0), -1}).unsqueeze(2);
-  const Tensor first = w.select(1, 0) * wide;
+  const Tensor w =
+      weights.to(wide.options()).expand({-1, wide.size(0), -1}).permute({1, 2, 0}).contiguous();
+  const Tensor first = w.select(1, 0).unsqueeze(2) * wide.unsqueeze(1);  // (N, sums, n)
   ShiftedIteration iteration(
       flat, wide, at::tensor(shifts, at::kDouble).to(b.device()).unsqueeze(1), w.slice(1, 1));
   Tensor active = ShiftedIteration::square(wide) != 0;
   for (int64_t i = 0;; ++i) {
     // Checks cost a pass over the sum and a synchronisation, and take place ever more rarely.
     if (i % std::max<int64_t>(2, (i / 16) * 2) == 0 || i == options.max_iterations) {
-      const Tensor sum = first + iteration.sum();
-      const Tensor error = iteration.error() / ShiftedIteration::square(sum).sqrt();
+      const Tensor sums = first + iteration.sums();
+      const Tensor rows = sums.flatten(0, 1);
+      const Tensor sizes = batch_dot(rows, rows).sqrt().reshape({wide.size(0), 1, -1});
+      const Tensor error = (iteration.error() / sizes).amax(2, true);
       active = at::logical_and(active, at::logical_not(error <= options.tolerance));
-      if (!active.any().item<bool>()) return sum.reshape(b.sizes()).to(b.scalar_type());
+      if (!active.any().item<bool>()) {
+        Shape shape = b.sizes().vec();
+        shape.insert(shape.begin(), sums.size(1));
+        return sums.transpose(0, 1).reshape(shape).to(b.scalar_type());
+      }
       const double worst = at::where(active, error, at::zeros_like(error)).max().item<double>();
       check(i < options.max_iterations && !std::isnan(worst),
             "shifted conjugate gradients: the error may be ",

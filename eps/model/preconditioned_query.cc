@@ -54,7 +54,7 @@ struct PreconditionedQuery::Directions {
 
   // Returns the rule as a map of eigenvalues.
   EigenvalueMap gain(const Rule& rule) const {
-    return [this, &rule](const Tensor& e) {
+    return [this, rule](const Tensor& e) {
       if (!last_e.defined() || !last_e.is_same(e)) {
         last_v = pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
         last_p = p.at(e);
@@ -88,7 +88,15 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
       host_scalar ? at::full({1}, c_.c_noise.item<float>(), x_.options()) : c_.c_noise.flatten();
   if (preconditioning.kind == Preconditioning::Kind::anisotropic)
     directions_ = make_directions(preconditioning, query);
-  if (input_.has(Channel::skip)) skip_ = skip();
+  if (!input_.has(Channel::skip)) return;
+  if (directions_) {
+    const std::vector<Tensor> both = filters(x_, {c_in, c_skip});
+    scaled_ = both[0];
+    skip_ = both[1];
+  } else {
+    scaled_ = x_ * c_.c_in;
+    skip_ = x_ * c_.c_skip;
+  }
 }
 
 std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make_directions(
@@ -108,14 +116,23 @@ std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make
       Directions{nullptr, sigma_squared, {}, PriorVariance(preconditioning, nullptr, x_)});
 }
 
-Tensor PreconditionedQuery::filter(const Tensor& x, const Rule& rule) const {
-  return directions_->A ? directions_->A->filter(x, directions_->gain(rule))
-                        : filter_spectrum(x, directions_->isotropic_gain(rule, x));
+std::vector<Tensor> PreconditionedQuery::filters(const Tensor& x,
+                                                 const std::vector<Rule>& rules) const {
+  std::vector<EigenvalueMap> gains;
+  std::vector<Tensor> all;
+  for (const Rule& rule : rules) {
+    if (directions_->A)
+      gains.push_back(directions_->gain(rule));
+    else
+      all.push_back(filter_spectrum(x, directions_->isotropic_gain(rule, x)));
+  }
+  return directions_->A ? directions_->A->filters(x, gains) : all;
 }
 
 Tensor PreconditionedQuery::input() const {
-  const auto c_in = [](const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); };
-  std::vector<Tensor> all = {directions_ ? filter(x_, c_in) : x_ * c_.c_in};
+  std::vector<Tensor> all = {scaled_.defined() ? scaled_
+                             : directions_     ? filter(x_, c_in)
+                                               : x_ * c_.c_in};
   const int64_t width = side_.defined() ? side_.size(1) : 0;
   int64_t before = 0;  // channels of the side in front of the skip
   if (skip_.defined()) {
@@ -133,15 +150,10 @@ Tensor PreconditionedQuery::side(int64_t begin, int64_t end) const {
   return input_.scale_side ? channels * c_.c_in : channels;
 }
 
-Tensor PreconditionedQuery::skip() const {
-  const auto c_skip = [](const Tensor& v, const Tensor& p) { return p / (v + p); };
-  return directions_ ? filter(x_, c_skip) : x_ * c_.c_skip;
-}
-
 Tensor PreconditionedQuery::mean(const Tensor& answer) const {
   const auto c_out = [](const Tensor& v, const Tensor& p) { return (v * p / (v + p)).sqrt(); };
-  return (skip_.defined() ? skip_ : skip()) +
-         (directions_ ? filter(answer, c_out) : answer * c_.c_out);
+  const Tensor known = skip_.defined() ? skip_ : directions_ ? filter(x_, c_skip) : x_ * c_.c_skip;
+  return known + (directions_ ? filter(answer, c_out) : answer * c_.c_out);
 }
 
 Tensor PreconditionedQuery::target(const Tensor& x0) const {

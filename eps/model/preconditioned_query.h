@@ -35,15 +35,17 @@ class PreconditionedQuery {
   struct Directions;
   std::shared_ptr<const Directions> make_directions(const Preconditioning& preconditioning,
                                                     const Query& query) const;
-  Tensor filter(const Tensor& x, const Rule& rule) const;
-  Tensor skip() const;
+  std::vector<Tensor> filters(const Tensor& x, const std::vector<Rule>& rules) const;
+  Tensor filter(const Tensor& x, const Rule& rule) const { return filters(x, {rule})[0]; }
+  static Tensor c_in(const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); }
+  static Tensor c_skip(const Tensor& v, const Tensor& p) { return p / (v + p); }
   Tensor side(int64_t begin, int64_t end) const;  // these channels, scaled for the network
 
   Tensor x_;
   Operator A_;  // keeps the spectrum that the directions point to
   Tensor side_;
   NetworkInput input_;
-  Tensor skip_;                    // c_skip x, if the input lists it
+  Tensor scaled_, skip_;           // c_in x and c_skip x, if the input lists the skip
   PreconditioningCoefficients c_;  // (N or 1, 1, 1, 1), or 0-dimensional on the CPU
   Tensor noise_label_;
   std::shared_ptr<const Directions> directions_;  // none: the coefficients are the numbers in c_

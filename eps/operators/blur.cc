@@ -61,7 +61,8 @@ CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)
       height_(height),
       width_(width),
       transfer_(transfer_of(kernel_, height, width)),
-      power_(squared_magnitude(transfer_.exact())) {
+      power_(squared_magnitude(transfer_.exact())),
+      padded_(power_.exact() + (power_.exact() == 0)) {
   const Tensor& h = transfer_.exact();
   if (h.device().is_cpu() && kernels::CircularProximal::supports(height, width)) {
     // The half that rfft2 leaves out mirrors the one it gives: h(-k) = conj(h(k)).
@@ -88,8 +89,7 @@ Tensor CircularBlur::adjoint(const Tensor& y) const {
 }
 
 Tensor CircularBlur::ridge(const Tensor& r, const Tensor& lambda) const {
-  const Tensor h = transfer(r);
-  return filter_spectrum(r, h.conj() * ridge_gain(power(r), lambda));
+  return filter_spectrum(r, transfer(r).conj() / (padded_.like(r) + per_sample(lambda, r)));
 }
 
 Tensor CircularBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
@@ -99,12 +99,13 @@ Tensor CircularBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& la
   }
   // z_hat + conj(h) (y_hat - h z_hat) / (|h|^2 + lambda): two transforms forward, one back.
   const Tensor residual = at::addcmul(at::fft_rfft2(y), at::fft_rfft2(z), h, -1);
-  const Tensor correction = residual * h.conj() * ridge_gain(power(z), lambda);
+  const Tensor correction = residual * h.conj() / (padded_.like(z) + per_sample(lambda, z));
   return z + at::fft_irfft2(correction, at::IntArrayRef({height_, width_}));
 }
 
-Tensor CircularBlur::filter(const Tensor& x, const EigenvalueMap& f) const {
-  return filter_spectrum(x, f(power(x)));
+Tensor CircularBlur::into_basis(const Tensor& x) const { return at::fft_rfft2(x); }
+Tensor CircularBlur::from_basis(const Tensor& coordinates) const {
+  return at::fft_irfft2(coordinates, at::IntArrayRef({height_, width_}));
 }
 
 Tensor CircularBlur::diagonal(const Tensor& like, const EigenvalueMap& f) const {

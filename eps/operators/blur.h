@@ -7,7 +7,7 @@
 #include "eps/base/spec.h"
 #include "eps/math/kernels/kernels.h"
 #include "eps/operators/converted.h"
-#include "eps/operators/operator.h"
+#include "eps/operators/fast_basis.h"
 
 namespace eps {
 
@@ -16,7 +16,7 @@ namespace eps {
 void check_kernel_fits(int64_t size, int64_t height, int64_t width);
 void check_kernel(const Tensor& kernel, int64_t height, int64_t width);
 
-class CircularBlur final : public LinearOperator, public Spectral {
+class CircularBlur final : public LinearOperator, public FastBasis {
  public:
   CircularBlur(const Tensor& kernel, int64_t height, int64_t width);
 
@@ -26,7 +26,6 @@ class CircularBlur final : public LinearOperator, public Spectral {
   Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override;
   const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::fourier; }
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override;
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor&) const override {
     return [spectrum](const Tensor&) { return spectrum; };
@@ -45,10 +44,15 @@ class CircularBlur final : public LinearOperator, public Spectral {
   Tensor power(const Tensor& like) const;  // |h|^2, the eigenvalues of A'A
 
  private:
+  Tensor into_basis(const Tensor& x) const override;
+  Tensor from_basis(const Tensor& coordinates) const override;
+  Tensor eigenvalues(const Tensor& like) const override { return power(like); }
+
   const Tensor kernel_;  // (N or 1, kh, kw)
   const int64_t height_, width_;
   const Converted transfer_;  // complex128
   const Converted power_;     // |h|^2
+  const Converted padded_;    // |h|^2, and 1 where it is 0
   std::optional<kernels::CircularProximal> fast_proximal_;
 };
 

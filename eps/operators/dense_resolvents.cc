@@ -6,6 +6,40 @@
 #include "eps/base/lasting.h"
 
 namespace eps {
+namespace {
+
+// Returns sum_j w_j terms_j for each function's weights, (functions, N or 1, shifts), of real or
+// complex terms (shifts, N, ...).
+Tensor weighted_sums(const Tensor& terms, const Tensor& weights) {
+  const Tensor parts = terms.is_complex() ? at::view_as_real(terms) : terms;
+  Shape shape = parts.sizes().vec();
+  shape[0] = weights.size(0);
+  // Products of matrices read the terms once for all functions.
+  const bool shared = weights.size(1) == 1;
+  const Tensor sums = shared
+                          ? at::matmul(weights.squeeze(1), parts.flatten(1)).reshape(shape)
+                          : at::matmul(weights.permute({1, 0, 2}), parts.flatten(2).transpose(0, 1))
+                                .transpose(0, 1)
+                                .reshape(shape);
+  return terms.is_complex() ? at::view_as_complex(sums) : sums;
+}
+
+// Solves for so many of the images at a time. `own` takes theirs from a tensor for all of them, or
+// from one with an entry for each in its dimension.
+template <class Solve>
+Tensor in_pieces(int64_t count, int64_t images, const Solve& solve) {
+  std::vector<Tensor> pieces;
+  for (int64_t begin = 0; begin < count; begin += std::max<int64_t>(images, 1)) {
+    const auto own = [&](const Tensor& t, int64_t dim = 0) {
+      const int64_t end = std::min(begin + std::max<int64_t>(images, 1), count);
+      return t.size(dim) == 1 ? t : t.slice(dim, begin, end);
+    };
+    pieces.push_back(solve(own));
+  }
+  return at::cat(pieces);
+}
+
+}  // namespace
 
 Tensor places_where(const Tensor& mask) { return mask.flatten().nonzero().flatten(); }
 
@@ -45,17 +79,38 @@ Tensor CirculantPart::of(const Tensor& symbols) const {
 DenseResolvents::DenseResolvents(const LinearOperator& A, double largest_eigenvalue)
     : Probed(A), iterations_(A), basis_(largest_eigenvalue, 24, 2.5) {}
 
-Tensor DenseResolvents::filter(const Tensor& x, const EigenvalueMap& f) const {
-  const PartialFractions fractions = basis_.fit(f);
-  if (fractions.error > Krylov::kAcceptableFit) return iterations_.filter(x, f);
-  const Tensor terms = kept_terms(x, fractions.first);
-  return sum(x.to(at::kDouble), fractions.weights, terms).to(x.scalar_type());
+std::vector<Tensor> DenseResolvents::filters(const Tensor& x,
+                                             const std::vector<EigenvalueMap>& functions) const {
+  const PartialFractions fractions = basis_.fit(functions);
+  if (fractions.error > Krylov::kAcceptableFit) return iterations_.filters(x, functions);
+  std::vector<Tensor> all = sums(x.to(at::kDouble), fractions.weights, fractions.first);
+  for (Tensor& values : all) values = values.to(x.scalar_type());
+  return all;
 }
 
-Tensor DenseResolvents::sum(const Tensor& x, const Tensor& weights, const Tensor& terms) const {
+std::vector<Tensor> DenseResolvents::sums(const Tensor& x,
+                                          const Tensor& weights,
+                                          int64_t first) const {
+  constexpr int64_t kImages = 64;  // at a time, as their terms take many times their memory
+  if (x.size(0) > kImages) {
+    const Tensor all = in_pieces(x.size(0), kImages, [&](const auto& own) {
+      return at::stack(sums(own(x), own(weights, 1), first), 1);
+    });
+    return all.unbind(1);
+  }
+  const Tensor s = at::tensor(basis_.shifts(), at::kDouble).slice(0, first).to(x.device());
+  const auto solve = [&](const Tensor& v) {
+    const Tensor matrices = inverses(first, v.device());
+    Shape shape = v.sizes().vec();
+    shape[0] = matrices.size(0);
+    return at::matmul(v.flatten(1, 2), matrices).reshape(shape);
+  };
+  const Tensor all = terms(x, s.reshape({-1, 1, 1, 1, 1}), solve);
   const Tensor w = weights.to(x.device());
-  const Tensor others = w.slice(1, 1).t();  // (shifts, N or 1)
-  return total(x, w, (others.reshape({others.size(0), -1, 1, 1, 1}) * terms).sum(0));
+  const Tensor weighted = weighted_sums(all, w.slice(2, 1));
+  std::vector<Tensor> answers;
+  for (int64_t i = 0; i < w.size(0); ++i) answers.push_back(total(x, w[i], weighted[i]));
+  return answers;
 }
 
 Tensor DenseResolvents::total(const Tensor& x, const Tensor& weights, const Tensor& sum) const {
@@ -65,82 +120,36 @@ Tensor DenseResolvents::total(const Tensor& x, const Tensor& weights, const Tens
 }
 
 Tensor DenseResolvents::ridge(const Tensor& r, const Tensor& lambda) const {
-  constexpr double kRounding = 1e-11, kLargestFactor = 0.02;
+  constexpr double kRounding = 1e-11, kLargestFactor = 0.02, kError = 1e-7;
   const Tensor values = lambda.to(at::kCPU, at::kDouble).flatten();
   if (values.min().item<double>() < kRounding) return {};
   const Tensor wide = r.to(at::kDouble);
   const bool is_one = values.numel() == 1;
   if (is_one && r.device().is_cpu()) return exact_ridge(wide, values).to(r.scalar_type());
 
-  // So many images at a time that the memory of their terms, or of their matrices, is bounded.
-  const auto in_pieces = [&](int64_t images, const auto& solve) {
-    std::vector<Tensor> pieces;
-    for (int64_t begin = 0; begin < r.size(0); begin += images) {
-      const auto own = [&](const Tensor& t) {
-        return t.size(0) == 1 ? t : t.slice(0, begin, std::min(begin + images, r.size(0)));
-      };
-      pieces.push_back(solve(own));
-    }
-    return at::cat(pieces).to(r.scalar_type());
-  };
   const Tensor l = values.reshape({-1, 1, 1, 1});
   const PartialFractions g =
-      basis_.fit([&](const Tensor& e) { return 1 / (e + l); }, /*tolerance=*/2e-4, /*floor=*/0);
+      basis_.fit({[&](const Tensor& e) { return 1 / (e + l); }}, /*tolerance=*/2e-4, /*floor=*/0);
   const double factor = 2 * g.error;  // also between the points of the fit
-  if (factor > kLargestFactor)
-    return in_pieces(std::max<int64_t>(4 * kLargestDense * kLargestDense / (rows() * rows()), 1),
-                     [&](const auto& own) { return exact_ridge(own(wide), own(values)); });
-  const Tensor shift = l.to(r.device());
-  return in_pieces(64, [&](const auto& own) {
-    const auto approximate = [&](const Tensor& b) {
-      return sum(b, own(g.weights), terms_of(b, g.first, shifts()));
-    };
-    return corrected(approximate, own(shift), A_.adjoint(own(wide)), factor);
-  });
+  if (factor > kLargestFactor) {
+    const int64_t images = 4 * kLargestDense * kLargestDense / (rows() * rows());
+    return in_pieces(r.size(0), images, [&](const auto& own) {
+      return exact_ridge(own(wide), own(values)).to(r.scalar_type());
+    });
+  }
+  // Solves (A'A + lambda) x = b by steps x + g (b - (A'A + lambda) x), which multiply the error by
+  // at most that of g (A'A + lambda) in any direction, the factor.
+  const Tensor shift = l.to(r.device()), b = A_.adjoint(wide);
+  const auto approximate = [&](const Tensor& v) { return sums(v, g.weights, g.first)[0]; };
+  const double enough = r.scalar_type() == at::kDouble ? kError : 4 * kError;
+  Tensor x = approximate(b);
+  for (double error = factor; error > enough; error *= factor)
+    x = x + approximate(b - normal(x) - shift * x);
+  return x.to(r.scalar_type());
 }
 
-Tensor DenseResolvents::corrected(const Map& g,
-                                  const Tensor& lambda,
-                                  const Tensor& b,
-                                  double factor) const {
-  constexpr double kError = 1e-7;
-  Tensor x = g(b);
-  for (double error = factor; error > kError; error *= factor)
-    x = x + g(b - normal(x) - lambda * x);
-  return x;
-}
-
-Tensor DenseResolvents::terms_of(const Tensor& x, int64_t first, int64_t end) const {
-  const Tensor s = at::tensor(basis_.shifts(), at::kDouble).slice(0, first, end).to(x.device());
-  const auto solve = [&](const Tensor& v) {
-    const Tensor matrices = inverses(first, end, v.device());
-    Shape shape = v.sizes().vec();
-    shape[0] = end - first;
-    return at::matmul(v.flatten(1, 2), matrices).reshape(shape);
-  };
-  return terms(x, s.reshape({-1, 1, 1, 1, 1}), solve);
-}
-
-Tensor DenseResolvents::kept_terms(const Tensor& x, int64_t first) const {
+Tensor DenseResolvents::inverses(int64_t first, at::Device device) const {
   const std::lock_guard lock(mutex_);
-  // Images that changed in place, or that derivatives follow, have terms of their own.
-  const int64_t version = x.is_inference() ? 0 : static_cast<int64_t>(x._version());
-  const bool differentiated = c10::GradMode::is_enabled() && x.requires_grad();
-  if (!x_.is_same(x) || version_ != version || differentiated) {
-    x_ = differentiated ? Tensor() : x;
-    version_ = version;
-    terms_ = Tensor();
-  }
-  const int64_t known = terms_.defined() ? shifts() - terms_.size(0) : shifts();
-  if (first < known) {
-    const Tensor more = terms_of(x.to(at::kDouble), first, known);
-    terms_ = terms_.defined() ? at::cat({more, terms_}) : more;
-  }
-  return terms_.slice(0, terms_.size(0) - (shifts() - first));
-}
-
-Tensor DenseResolvents::inverses(int64_t first, int64_t end, at::Device device) const {
-  const std::lock_guard lock(inverses_mutex_);
   const Lasting matrices;
   if (!inverses_.defined() || inverses_.device() != device) {
     inverses_ = at::empty({shifts(), rows(), rows()}, at::TensorOptions(device).dtype(at::kDouble));
@@ -153,7 +162,7 @@ Tensor DenseResolvents::inverses(int64_t first, int64_t end, at::Device device) 
     inverses_.variable_data()[first_inverse_ - 1].copy_(
         make_inverse(at::full({1}, shift, at::kDouble)));
   }
-  return inverses_.slice(0, first, end);
+  return inverses_.slice(0, first);
 }
 
 }  // namespace eps

@@ -37,14 +37,16 @@ class DenseResolvents : public Probed {
  public:
   DenseResolvents(const LinearOperator& A, double largest_eigenvalue);
 
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const final;
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const final { return filters(x, {f})[0]; }
+  std::vector<Tensor> filters(const Tensor& x,
+                              const std::vector<EigenvalueMap>& functions) const final;
 
   // Returns A.ridge(r, lambda) for lambdas above the rounding of dense matrices; undefined below.
   //
   // A matrix of its own is factorised for a lambda of all images on a CPU. Where each image has its
   // own lambda, or a GPU would wait for the factors, a sum of the resolvents at the fixed shifts
   // approximates (A'A + lambda)^{-1} to some 1e-4 in every direction, and is corrected until the
-  // error is below 1e-7.
+  // error is below 1e-7, or 4e-7 in single precision.
   Tensor ridge(const Tensor& r, const Tensor& lambda) const;
 
  protected:
@@ -64,22 +66,14 @@ class DenseResolvents : public Probed {
 
  private:
   int64_t shifts() const { return static_cast<int64_t>(basis_.shifts().size()); }
-  // Returns the terms of the shifts [first, end).
-  Tensor terms_of(const Tensor& x, int64_t first, int64_t end) const;
-  Tensor kept_terms(const Tensor& x, int64_t first) const;  // of all shifts from the first
-  Tensor sum(const Tensor& x, const Tensor& weights, const Tensor& terms) const;
-  // Solves (A'A + lambda) x = b by steps x + g (b - (A'A + lambda) x), which multiply the error by
-  // at most that of g (A'A + lambda) in any direction, the factor.
-  using Map = std::function<Tensor(const Tensor& b)>;
-  Tensor corrected(const Map& g, const Tensor& lambda, const Tensor& b, double factor) const;
-  Tensor inverses(int64_t first, int64_t end, at::Device device) const;  // (end - first, k, k)
+  // Returns w_0 x + sum_j w_j s_j (A'A + s_j)^{-1} x over the shifts from the first, for each
+  // function's weights, (functions, N or 1, 1 + shifts).
+  std::vector<Tensor> sums(const Tensor& x, const Tensor& weights, int64_t first) const;
+  Tensor inverses(int64_t first, at::Device device) const;  // (shifts from the first, k, k)
 
   const Krylov iterations_;  // for functions that the fixed shifts do not resolve
   const ResolventBasis basis_;
   mutable std::mutex mutex_;
-  mutable Tensor x_, terms_;     // c_in x and c_skip x of one evaluation share the terms
-  mutable int64_t version_ = 0;  // of x_
-  mutable std::mutex inverses_mutex_;
   mutable Tensor inverses_;  // of all shifts, of which those from first_inverse_ are there
   mutable int64_t first_inverse_ = 0;
 };

@@ -3,7 +3,9 @@
 // A x = m F x with F unitary; complex numbers are pairs of reals. For real x, A'A = F^H e F with
 // e(k) = (m(k) + m(-k)) / 2: a frequency and its mirror image measure the same thing.
 #include "eps/math/spectrum.h"
+#include "eps/operators/converted.h"
 #include "eps/operators/factories.h"
+#include "eps/operators/fast_basis.h"
 #include "eps/operators/k_space.h"
 #include "eps/operators/registry.h"
 
@@ -12,13 +14,10 @@ namespace {
 
 constexpr const char* kOrtho = "ortho";
 
-class SubsampledFourier final : public LinearOperator, public Spectral {
+class SubsampledFourier final : public LinearOperator, public FastBasis {
  public:
-  explicit SubsampledFourier(const Tensor& mask) : mask_(mask.to(at::kDouble)) {
-    const Tensor mirrored = at::roll(at::flip(mask_, {1, 2}), {1, 1}, {1, 2});
-    const Tensor both = (mask_ + mirrored) / 2;
-    eigenvalue_ = both.slice(2, 0, mask.size(2) / 2 + 1).unsqueeze(1);
-  }
+  explicit SubsampledFourier(const Tensor& mask)
+      : mask_(mask.to(at::kDouble)), eigenvalue_(eigenvalue_of(mask_)) {}
 
   Tensor apply(const Tensor& x) const override {
     check_image_size("fourier", x, mask_.size(1), mask_.size(2));
@@ -30,17 +29,13 @@ class SubsampledFourier final : public LinearOperator, public Spectral {
   }
 
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
-    const Tensor e = eigenvalue_.to(r.options());
-    return filter_spectrum(adjoint(r), ridge_gain(e, lambda));
+    return filter_spectrum(adjoint(r), ridge_gain(eigenvalue_.like(r), lambda));
   }
 
   const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::fourier; }
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    return filter_spectrum(x, f(eigenvalue_.to(x.options())));
-  }
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
-    return spectral_mean(f(eigenvalue_.to(like.options())), mask_.size(2));
+    return spectral_mean(f(eigenvalue_.like(like)), mask_.size(2));
   }
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor&) const override {
     return [spectrum](const Tensor&) { return spectrum; };
@@ -53,8 +48,18 @@ class SubsampledFourier final : public LinearOperator, public Spectral {
   int64_t batch() const override { return mask_.size(0); }
 
  private:
-  const Tensor mask_;  // (N or 1, H, W), zero frequency first
-  Tensor eigenvalue_;  // (N or 1, 1, H, W/2 + 1)
+  static Tensor eigenvalue_of(const Tensor& mask) {
+    const Tensor mirrored = at::roll(at::flip(mask, {1, 2}), {1, 1}, {1, 2});
+    return ((mask + mirrored) / 2).slice(2, 0, mask.size(2) / 2 + 1).unsqueeze(1);
+  }
+  Tensor into_basis(const Tensor& x) const override { return at::fft_rfft2(x); }
+  Tensor from_basis(const Tensor& coordinates) const override {
+    return at::fft_irfft2(coordinates, at::IntArrayRef({mask_.size(1), mask_.size(2)}));
+  }
+  Tensor eigenvalues(const Tensor& like) const override { return eigenvalue_.like(like); }
+
+  const Tensor mask_;           // (N or 1, H, W), zero frequency first
+  const Converted eigenvalue_;  // (N or 1, 1, H, W/2 + 1)
 };
 
 Operator make_lines(const Spec& spec, const Tensor& like, Rng& rng) {

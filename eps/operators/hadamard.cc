@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "eps/operators/factories.h"
+#include "eps/operators/fast_basis.h"
 #include "eps/operators/registry.h"
 
 namespace eps {
@@ -26,14 +27,14 @@ Tensor hadamard_along(Tensor x, int64_t dim) {
 
 Tensor hadamard2(const Tensor& x) { return hadamard_along(hadamard_along(x, 3), 2); }
 
-class SubsampledHadamard final : public LinearOperator, public Spectral {
+class SubsampledHadamard final : public LinearOperator, public FastBasis {
  public:
   SubsampledHadamard(const Tensor& mask, const Tensor& signs)
       : mask_(mask.to(at::kDouble).unsqueeze(1)), signs_(signs.to(at::kDouble).unsqueeze(1)) {}
 
   Tensor apply(const Tensor& x) const override {
     check_image_size("hadamard", x, mask_.size(2), mask_.size(3));
-    return measured(to_basis(x));
+    return measured(into_basis(x));
   }
   Tensor adjoint(const Tensor& y) const override { return from_basis(measured(y)); }
 
@@ -42,9 +43,6 @@ class SubsampledHadamard final : public LinearOperator, public Spectral {
   }
   const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::other; }
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    return from_basis(to_basis(x) * f(mask_.to(x.options())));
-  }
   // Every entry of H D has the same square.
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     return f(mask_.to(like.options())).mean({2, 3}, true);
@@ -57,8 +55,13 @@ class SubsampledHadamard final : public LinearOperator, public Spectral {
   int64_t batch() const override { return mask_.size(0); }
 
  private:
-  Tensor to_basis(const Tensor& x) const { return hadamard2(x * signs_.to(x.options())); }
-  Tensor from_basis(const Tensor& c) const { return hadamard2(c) * signs_.to(c.options()); }
+  Tensor into_basis(const Tensor& x) const override {
+    return hadamard2(x * signs_.to(x.options()));
+  }
+  Tensor from_basis(const Tensor& coordinates) const override {
+    return hadamard2(coordinates) * signs_.to(coordinates.options());
+  }
+  Tensor eigenvalues(const Tensor& like) const override { return mask_.to(like.options()); }
 
   const Tensor mask_;   // (N or 1, 1, H, W)
   const Tensor signs_;  // likewise

@@ -24,9 +24,17 @@ class Isometry : public LinearOperator, public Spectral {
   const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::other; }
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    const Tensor projected = adjoint(apply(x)) / gram_;
-    const auto [at_gram, at_zero] = values(f, x);
-    return at_gram * projected + at_zero * (x - projected);
+    return filters(x, {f})[0];
+  }
+  std::vector<Tensor> filters(const Tensor& x,
+                              const std::vector<EigenvalueMap>& functions) const override {
+    const Tensor projected = adjoint(apply(x)) / gram_, rest = x - projected;
+    std::vector<Tensor> all;
+    for (const EigenvalueMap& f : functions) {
+      const auto [at_gram, at_zero] = values(f, x);
+      all.push_back(at_gram * projected + at_zero * rest);
+    }
+    return all;
   }
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     const Tensor inside = projection_diagonal_.dim() == 0 ? projection_diagonal_

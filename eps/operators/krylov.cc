@@ -19,12 +19,13 @@ double Krylov::largest_eigenvalue(const Tensor& like) const {
   return largest_;
 }
 
-Tensor Krylov::filter(const Tensor& x, const EigenvalueMap& f) const {
+std::vector<Tensor> Krylov::filters(const Tensor& x,
+                                    const std::vector<EigenvalueMap>& functions) const {
   // The smallest shift is below sigma_y^2/sigma^2 of all noise levels that networks have.
   constexpr int64_t kShifts = 35;
   constexpr double kRatio = 2;
   const ResolventBasis basis(largest_eigenvalue(x), kShifts, kRatio);
-  const PartialFractions fractions = basis.fit(f, kTolerance);
+  const PartialFractions fractions = basis.fit(functions, kTolerance);
   check(fractions.error <= kAcceptableFit,
         "functions of A'A: resolvents approximate the function to ",
         fractions.error,
@@ -32,11 +33,12 @@ Tensor Krylov::filter(const Tensor& x, const EigenvalueMap& f) const {
         kAcceptableFit);
   const std::vector<double>& shifts = basis.shifts();
   const auto first = shifts.begin() + fractions.first;
-  return sum_of_resolvents([this](const Tensor& u) { return normal(u); },
-                           x,
-                           {first, shifts.end()},
-                           fractions.weights,
-                           {.tolerance = kTolerance});
+  return sums_of_resolvents([this](const Tensor& u) { return normal(u); },
+                            x,
+                            {first, shifts.end()},
+                            fractions.weights,
+                            {.tolerance = kTolerance})
+      .unbind(0);
 }
 
 }  // namespace eps

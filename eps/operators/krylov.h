@@ -12,7 +12,12 @@ class Krylov final : public Probed {
  public:
   using Probed::Probed;
 
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
+  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
+    return filters(x, {f})[0];
+  }
+  // The iterations of all functions are those of the one that takes the most.
+  std::vector<Tensor> filters(const Tensor& x,
+                              const std::vector<EigenvalueMap>& functions) const override;
 
   // The functions serve the scales of a network's input and output, where relative errors of this
   // size, of the fractions and of the iterations each, are far below the network's own. The pivot

@@ -4,12 +4,13 @@
 // pixel, where s^2 is 0 beyond the rank of M.
 #include "eps/io/array.h"
 #include "eps/operators/factories.h"
+#include "eps/operators/fast_basis.h"
 #include "eps/operators/registry.h"
 
 namespace eps {
 namespace {
 
-class Mix final : public LinearOperator, public Spectral {
+class Mix final : public LinearOperator, public FastBasis {
  public:
   explicit Mix(const Tensor& matrix) : matrix_(matrix) {
     const auto [u, s, vt] = at::linalg_svd(matrix, /*full_matrices=*/true);
@@ -39,9 +40,6 @@ class Mix final : public LinearOperator, public Spectral {
 
   const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::other; }
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
-    return in_each_pixel(vt_.t(), f(eigenvalue_.to(x.options())) * in_each_pixel(vt_, x));
-  }
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     return in_each_pixel(vt_.t().square(), f(eigenvalue_.to(like.options())));
   }
@@ -52,6 +50,12 @@ class Mix final : public LinearOperator, public Spectral {
   }
 
  private:
+  Tensor into_basis(const Tensor& x) const override { return in_each_pixel(vt_, x); }
+  Tensor from_basis(const Tensor& coordinates) const override {
+    return in_each_pixel(vt_.t(), coordinates);
+  }
+  Tensor eigenvalues(const Tensor& like) const override { return eigenvalue_.to(like.options()); }
+
   static Tensor in_each_pixel(const Tensor& matrix, const Tensor& x) {
     return at::einsum("ij,njhw->nihw", {matrix.to(x.options()), x});
   }

@@ -21,6 +21,13 @@ Tensor LinearOperator::proximal(const Tensor& z, const Tensor& y, const Tensor& 
   return z + ridge(y - apply(z), lambda);
 }
 
+std::vector<Tensor> Spectral::filters(const Tensor& x,
+                                      const std::vector<EigenvalueMap>& functions) const {
+  std::vector<Tensor> all;
+  for (const EigenvalueMap& f : functions) all.push_back(filter(x, f));
+  return all;
+}
+
 Tensor Spectral::diagonal(const Tensor& like, const EigenvalueMap& f) const {
   std::vector<Tensor> entries;
   const int64_t pixels = like[0].numel();

@@ -33,6 +33,10 @@ class Spectral {
 
   // Returns f(A'A) x.
   virtual Tensor filter(const Tensor& x, const EigenvalueMap& f) const = 0;
+  // Returns f(A'A) x of each function. Operators override filters() where functions share work: the
+  // transform of x into the basis, or the iterations. The default filters once for each.
+  virtual std::vector<Tensor> filters(const Tensor& x,
+                                      const std::vector<EigenvalueMap>& functions) const;
 
   // Returns the diagonal of the matrix f(A'A), in a shape that broadcasts over images like `like`.
   // The default filters an impulse for each pixel and channel, which is correct and slow.

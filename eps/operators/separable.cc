@@ -29,6 +29,7 @@ Separable::Separable(const Tensor& rows,
       columns_(columns),
       singular_(rows_.singular.unsqueeze(3) * columns_.singular.unsqueeze(2)),
       eigenvalues_(singular_.exact().square()),
+      denominators_(eigenvalues_.exact() + (eigenvalues_.exact() == 0)),
       picture_(std::move(picture)),
       parameters_(std::move(parameters)) {}
 
@@ -47,15 +48,17 @@ Tensor Separable::adjoint(const Tensor& y) const {
 }
 
 Tensor Separable::ridge(const Tensor& r, const Tensor& lambda) const {
-  const Tensor gain = singular_.like(r) * ridge_gain(eigenvalues_.like(r), lambda);
+  const Tensor gain = singular_.like(r) / (denominators_.like(r) + per_sample(lambda, r));
   const Tensor inside = both(rows_.ut.like(r), r, columns_.ut.like(r));
   return both(rows_.v.like(r), inside * gain, columns_.v.like(r));
 }
 
-Tensor Separable::filter(const Tensor& x, const EigenvalueMap& f) const {
-  const Tensor left = rows_.v.like(x), right = columns_.v.like(x);
-  const Tensor inside = both(left.transpose(2, 3), x, right.transpose(2, 3));
-  return both(left, inside * f(eigenvalues_.like(x)), right);
+Tensor Separable::into_basis(const Tensor& x) const {
+  return both(rows_.v.like(x).transpose(2, 3), x, columns_.v.like(x).transpose(2, 3));
+}
+
+Tensor Separable::from_basis(const Tensor& coordinates) const {
+  return both(rows_.v.like(coordinates), coordinates, columns_.v.like(coordinates));
 }
 
 Tensor Separable::diagonal(const Tensor& like, const EigenvalueMap& f) const {

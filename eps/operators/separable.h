@@ -3,14 +3,14 @@
 #pragma once
 
 #include "eps/operators/converted.h"
-#include "eps/operators/operator.h"
+#include "eps/operators/fast_basis.h"
 
 namespace eps {
 
 // A `Separable` maps each channel X to L X R', so that A = L (x) R. With the singular value
 // decompositions of the two matrices A'A is diagonal in the basis V_L (x) V_R, its eigenvalues the
 // products s_L^2 s_R^2, and every function of it takes four small products of matrices.
-class Separable final : public LinearOperator, public Spectral {
+class Separable final : public LinearOperator, public FastBasis {
  public:
   using Picture = std::function<Tensor(const Tensor& y)>;
   // rows: (N or 1, H', H), acts along columns of pixels; columns: (N or 1, W', W). picture: y as an
@@ -27,7 +27,6 @@ class Separable final : public LinearOperator, public Spectral {
   const Spectral* spectral() const override { return this; }
   Basis basis() const override { return Basis::other; }
   bool keeps_channels() const override { return true; }
-  Tensor filter(const Tensor& x, const EigenvalueMap& f) const override;
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override;
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override;
 
@@ -45,11 +44,16 @@ class Separable final : public LinearOperator, public Spectral {
     Converted v;      // (n, n)
     Tensor singular;  // (n), zeros included
   };
+  Tensor into_basis(const Tensor& x) const override;
+  Tensor from_basis(const Tensor& coordinates) const override;
+  Tensor eigenvalues(const Tensor& like) const override { return eigenvalues_.like(like); }
   // Returns left X right'.
   static Tensor both(const Tensor& left, const Tensor& x, const Tensor& right);
 
   const Axis rows_, columns_;
-  const Converted singular_, eigenvalues_;  // products of both axes, (N or 1, 1, H, W)
+  // Products of both axes, (N or 1, 1, H, W); the denominators are the eigenvalues, and 1 where
+  // these are 0.
+  const Converted singular_, eigenvalues_, denominators_;
   const Picture picture_;
   const std::map<std::string, Tensor> parameters_;
 };

@@ -34,6 +34,12 @@ class Weighted final : public LinearOperator, public Spectral {
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return A_->spectral()->filter(x, scaled(f, x));
   }
+  std::vector<Tensor> filters(const Tensor& x,
+                              const std::vector<EigenvalueMap>& functions) const override {
+    std::vector<EigenvalueMap> all;
+    for (const EigenvalueMap& f : functions) all.push_back(scaled(f, x));
+    return A_->spectral()->filters(x, all);
+  }
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     return A_->spectral()->diagonal(like, scaled(f, like));
   }
@@ -59,7 +65,7 @@ class Weighted final : public LinearOperator, public Spectral {
  private:
   Tensor weights(const Tensor& like) const { return weights_.to(like.options()); }
   EigenvalueMap scaled(const EigenvalueMap& f, const Tensor& like) const {
-    return [&f, squared = weights(like).square()](const Tensor& e) { return f(e * squared); };
+    return [f, squared = weights(like).square()](const Tensor& e) { return f(e * squared); };
   }
 
   const Operator A_;

@@ -70,7 +70,12 @@ double filter_error(const LinearOperator& A, const Shape& image, Rng& rng) {
   // diagonal() must agree with a few columns of f(A'A).
   const auto f = [](const Tensor& e) { return 1 / (e + 1); };
   const Tensor diagonal = spectral->diagonal(x, f).expand(image);
-  double worst = std::max(forward, inverse);
+  // Functions together must be those alone.
+  const auto root = [](const Tensor& e) { return (e + 1).rsqrt(); };
+  const std::vector<Tensor> both = spectral->filters(x, {f, root});
+  const double together = std::max(relative(both[0], spectral->filter(x, f)),
+                                   relative(both[1], spectral->filter(x, root)));
+  double worst = std::max({forward, inverse, together});
   for (int64_t i = 0; i < 5; ++i) {
     const int64_t place = i * 7919 % x[0].numel();
     Tensor impulse = at::zeros_like(x).flatten(1);

@@ -25,15 +25,17 @@ std::vector<Function> scales(double sigma) {
           [=](const Tensor& e) { return (0.0625 / v(e) / (v(e) + 0.0625)).sqrt(); }};
 }
 
-// Returns the sum of fractions of the function n at the eigenvalues.
+// Returns the sum of fractions of the image n at the eigenvalues.
 Tensor values_at(const Tensor& e,
                  const PartialFractions& found,
                  const ResolventBasis& basis,
-                 int64_t n) {
-  Tensor sum = found.weights[n][0].expand_as(e);
-  for (int64_t j = 1; j < found.weights.size(1); ++j) {
+                 int64_t n,
+                 int64_t function = 0) {
+  const Tensor w = found.weights[function][n];
+  Tensor sum = w[0].expand_as(e);
+  for (int64_t j = 1; j < w.size(0); ++j) {
     const double s = basis.shifts()[static_cast<size_t>(found.first + j - 1)];
-    sum = sum + found.weights[n][j] * s / (e + s);
+    sum = sum + w[j] * s / (e + s);
   }
   return sum;
 }
@@ -47,15 +49,15 @@ TEST(PartialFractions, ApproximateTheFunctionsOfThePreconditioning) {
   for (const ResolventBasis* some : {&basis, &coarse})
     for (const double sigma : {80.0, 1.0, 0.02})
       for (const Function& f : scales(sigma)) {
-        const PartialFractions found = some->fit(f);
+        const PartialFractions found = some->fit({f});
         ASSERT_LE(found.error, 1e-3);
         const Tensor wanted = f(e);
         const Tensor error = (values_at(e, found, *some, 0) - wanted).abs() /
                              at::maximum(wanted, 1e-3 * wanted.max());
         EXPECT_LT(error.max().item<double>(), 1.5e-3) << sigma;
       }
-  const int64_t at_high_noise = basis.fit(scales(80)[0]).first;
-  const int64_t at_low_noise = basis.fit(scales(0.2)[0]).first;
+  const int64_t at_high_noise = basis.fit({scales(80)[0]}).first;
+  const int64_t at_low_noise = basis.fit({scales(0.2)[0]}).first;
   EXPECT_LT(at_high_noise + 8, at_low_noise);
 }
 
@@ -69,7 +71,7 @@ TEST(PartialFractions, ApproximateResolvents) {
       at::tensor({6e-8, 1e-5, 3e-3, basis.shifts()[20], 0.7, 30.0, 1e4}, at::kDouble)
           .reshape({-1, 1, 1, 1});
   const auto f = [&](const Tensor& e) { return 1 / (e + lambda); };
-  const PartialFractions found = basis.fit(f, 1e-4, 0);
+  const PartialFractions found = basis.fit({f}, 1e-4, 0);
   for (int64_t n = 0; n < lambda.size(0); ++n) {
     const Tensor product = (e + lambda[n].item<double>()) * values_at(e, found, basis, n);
     EXPECT_LT((product - 1).abs().max().item<double>(), n == 3 ? 1e-10 : 6e-4) << lambda[n];
@@ -85,14 +87,32 @@ TEST(PartialFractions, FitEachFunctionOfABatch) {
       return (sigma.square() / (1 + e * sigma.square()) + 1).rsqrt();
     };
   };
-  const PartialFractions together = basis.fit(f(sigma));
+  const PartialFractions together = basis.fit({f(sigma)});
   const Tensor e = at::logspace(-10, 0, 97, 10.0, at::kDouble);
   for (int64_t n = 0; n < 3; ++n) {
     const Tensor wanted = f(sigma[n])(e).flatten();
     const Tensor error = (values_at(e, together, basis, n) - wanted).abs() / wanted;
     EXPECT_LT(error.max().item<double>(), 1.5e-3);
   }
-  EXPECT_EQ(together.first, basis.fit(f(sigma.slice(0, 0, 1))).first);
+  EXPECT_EQ(together.first, basis.fit({f(sigma.slice(0, 0, 1))}).first);
+}
+
+// Several functions have the shifts of the one that needs the most.
+TEST(PartialFractions, FitSeveralFunctionsWithTheSameShifts) {
+  const ResolventBasis basis(1, 35, 2);
+  const Tensor e = at::logspace(-10, 0, 97, 10.0, at::kDouble);
+  std::vector<Function> functions = scales(80);
+  functions.push_back(scales(0.2)[0]);
+  const PartialFractions together = basis.fit(functions);
+  EXPECT_LE(together.error, 1e-3);
+  int64_t least = together.first;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const Tensor wanted = functions[i](e);
+    const Tensor error = (values_at(e, together, basis, 0, static_cast<int64_t>(i)) - wanted).abs();
+    EXPECT_LT((error / at::maximum(wanted, 1e-3 * wanted.max())).max().item<double>(), 1.5e-3) << i;
+    least = std::min(least, basis.fit({functions[i]}).first);
+  }
+  EXPECT_EQ(together.first, least);
 }
 
 // Eigenvalues over eight decades and a null space, the vectors of a batch with different scales.
@@ -108,15 +128,12 @@ TEST(SumOfResolvents, IsTheFunctionToItsTolerance) {
   const std::vector<double>& shifts = basis.shifts();
   for (const double sigma : {80.0, 1.0, 0.02})
     for (const Function& f : scales(sigma)) {
-      const PartialFractions found = basis.fit(f);
+      const PartialFractions found = basis.fit({f});
       const std::vector<double> used(shifts.begin() + found.first, shifts.end());
       const auto answer = [&](const Tensor& b, double tolerance) {
-        return sum_of_resolvents(M.product, b, used, found.weights, {.tolerance = tolerance});
+        return sums_of_resolvents(M.product, b, used, found.weights, {.tolerance = tolerance})[0];
       };
-      Tensor exact = found.weights[0][0] * M.b;
-      for (size_t j = 0; j < used.size(); ++j)
-        exact =
-            exact + found.weights[0][static_cast<int64_t>(j + 1)] * used[j] * M.b / (M.e + used[j]);
+      const Tensor exact = values_at(M.e, found, basis, 0) * M.b;
       for (const double tolerance : {1e-2, 1e-4}) {
         const Tensor error = answer(M.b, tolerance) - exact;
         const Tensor relative = (batch_dot(error, error) / batch_dot(exact, exact)).sqrt();
@@ -132,11 +149,25 @@ TEST(SumOfResolvents, IsTheFunctionToItsTolerance) {
     }
 }
 
+// All functions are within the tolerance, though one alone would end earlier.
+TEST(SumOfResolvents, GivesSeveralFunctionsAtOnce) {
+  const Diagonal M;
+  const ResolventBasis basis(1, 35, 2);
+  const PartialFractions found = basis.fit(scales(80));
+  const std::vector<double> used(basis.shifts().begin() + found.first, basis.shifts().end());
+  const Tensor sums = sums_of_resolvents(M.product, M.b, used, found.weights, {.tolerance = 1e-4});
+  ASSERT_EQ(sums.sizes(), at::IntArrayRef({5, 3, 300}));
+  for (int64_t i = 0; i < 5; ++i) {
+    const Tensor exact = values_at(M.e, found, basis, 0, i) * M.b, error = sums[i] - exact;
+    EXPECT_LE((error.norm(2, 1) / exact.norm(2, 1)).slice(0, 0, 2).max().item<double>(), 1e-4) << i;
+  }
+}
+
 TEST(SumOfResolvents, SaysWhenItDoesNotConverge) {
   const Diagonal M;
-  const Tensor weights = at::tensor({0.0, 1.0}, at::kDouble).unsqueeze(0);
+  const Tensor weights = at::tensor({0.0, 1.0}, at::kDouble).reshape({1, 1, 2});
   EXPECT_NE(error_of([&] {
-              sum_of_resolvents(M.product, M.b, {1e-6}, weights, {.max_iterations = 8});
+              sums_of_resolvents(M.product, M.b, {1e-6}, weights, {.max_iterations = 8});
             }).find("after 8 iterations, wanted 0.001"),
             std::string::npos);
 }

@@ -68,7 +68,29 @@ TEST(DenseResolvents, RidgeHoldsAtTheNoiseOfRounding) {
   }
 }
 
-// What is kept from sampling serves derivatives, and no stale terms are used.
+// The memory of large batches is bounded by taking some images at a time.
+TEST(DenseResolvents, ManyImagesAreTakenInPieces) {
+  const int64_t n = 67;
+  const Tensor p = at::linspace(0.1, 1, n, at::kDouble).reshape({n, 1, 1, 1});
+  const auto of = [](const Tensor& p) {
+    return [p](const Tensor& e) { return (e + p.to(e.options())).rsqrt(); };
+  };
+  const Operator A = solved(kSolved[0]);
+  const Tensor x = Rng(1).normal({n, 1, kSide, kSide}), y = A->apply(x);
+  const auto one = [&](int64_t i) { return scalar(p.flatten()[i].item<double>()); };
+  const std::vector<Tensor> all = A->functions().filters(x, {of(p), of(one(0))});
+  const Tensor pivots = A->ridge(y, p);
+  for (const int64_t i : {0, 63, 64, 66}) {
+    const auto own = [&](const Tensor& t) { return t.slice(0, i, i + 1); };
+    const std::vector<Tensor> alone = A->functions().filters(own(x), {of(one(i)), of(one(0))});
+    // A fit has as many terms as the images together need.
+    EXPECT_LT((own(all[0]) - alone[0]).abs().max().item<double>(), 2e-3);
+    EXPECT_LT((own(all[1]) - alone[1]).abs().max().item<double>(), 2e-3);
+    EXPECT_LT((own(pivots) - A->ridge(own(y), one(i))).abs().max().item<double>(), 1e-6);
+  }
+}
+
+// What is kept from sampling serves derivatives.
 TEST(DenseResolvents, FollowInferenceModeAndChangesInPlace) {
   const auto root = [](const Tensor& e) { return (e + 1).sqrt(); };
   for (const auto& spec : {kSolved[0], kSolved[4]}) {
