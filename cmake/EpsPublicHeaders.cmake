@@ -35,6 +35,7 @@ set(EPS_PUBLIC_HEADERS
     eps/priors/stationary.h
     eps/nets/config.h
     eps/nets/plan.h
+    eps/nets/tiles.h
     eps/nets/unet.h
     eps/model/bundled.h
     eps/model/checkpoint.h

@@ -49,11 +49,26 @@ inline nets::UNetConfig small_adm() {
   return config;
 }
 
-inline std::map<std::string, nets::UNetConfig> small_networks() {
+inline nets::UNetConfig small_local() {
+  nets::UNetConfig config = nets::unet_preset("local");
+  config.img_resolution = 8;
+  config.model_channels = 8;
+  config.channel_mult = {1, 2, 3};
+  config.num_blocks = 1;
+  return config;
+}
+
+inline std::map<std::string, nets::UNetConfig> small_edm_networks() {
   return {{"ddpmpp", small_ddpmpp()},
           {"ncsnpp", small_ncsnpp()},
           {"pyramid", small_pyramid()},
           {"adm", small_adm()}};
+}
+
+inline std::map<std::string, nets::UNetConfig> small_networks() {
+  auto all = small_edm_networks();
+  all["local"] = small_local();
+  return all;
 }
 
 // Returns |a - b| / |b|.

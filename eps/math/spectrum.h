@@ -21,6 +21,11 @@ inline Tensor spectral_mean(const Tensor& multiplier, int64_t width) {
   return all / static_cast<double>(multiplier.size(-2) * width);
 }
 
+// Returns a power spectrum in the layout of rfft2 at the frequencies of images of another size, by
+// linear interpolation of its logarithm between the nearest frequencies. Powers of an orthonormal
+// transform depend on the frequency alone, but for that of the mean.
+Tensor resampled_spectrum(const Tensor& spectrum, int64_t height, int64_t width);
+
 // Returns an image that is 0 but for a 1 at (0, 0), (1, 1, H, W).
 inline Tensor unit_impulse(int64_t height, int64_t width, const at::TensorOptions& options) {
   Tensor impulse = at::zeros({1, 1, height, width}, options);

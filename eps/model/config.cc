@@ -4,6 +4,7 @@
 #include "eps/base/json_fields.h"
 #include "eps/base/printable.h"
 #include "eps/nets/config_json.h"
+#include "eps/nets/plan.h"
 
 namespace eps {
 namespace {
@@ -36,6 +37,7 @@ void for_each_field(Target& p, Visit&& visit) {
 bool has_own_range(Kind kind) { return kind != Kind::vp && kind != Kind::iddpm; }
 
 const std::string kWhere = "model config";
+const char* const kRadius = "receptive_radius";  // follows from the other fields
 
 // Returns the fields of the object, with those of its init_kwargs among them.
 Json flat_fields(const std::string& text) {
@@ -114,6 +116,8 @@ std::string to_json(const ModelConfig& config) {
   json["use_fp16"] = config.use_fp16;
   json["input"] = to_string(show_skip ? input.without(Channel::skip) : input);
   json.update(nets::unet_json(config.network));
+  if (const auto radius = nets::UNetPlan(config.network).receptive_radius())
+    json[kRadius] = *radius;
   return json_text(json);
 }
 
@@ -124,10 +128,18 @@ ModelConfig parse_model_config(const std::string& text) {
   config.preconditioning = read_preconditioning(fields);
   fields.optional("use_fp16", config.use_fp16);
   config.input = read_input(fields, config.preconditioning.kind);
+  std::optional<int64_t> radius;
+  if (fields.has(kRadius)) radius = fields.get<int64_t>(kRadius);
   config.network = nets::read_unet_config(fields);
   // EDM builds networks for iDDPM with a second half of outputs for the variance.
   if (config.preconditioning.kind == Kind::iddpm && !fields.has("out_channels"))
     config.network.out_channels = 2 * config.network.img_channels;
+  check(!radius || radius == nets::UNetPlan(config.network).receptive_radius(),
+        "model config: ",
+        kRadius,
+        "=",
+        radius.value_or(0),
+        " is not that of the network described");
   return config;
 }
 

@@ -1,17 +1,41 @@
 // A trained network as a denoiser.
 #include "eps/model/network_denoiser.h"
 
+#include "eps/base/lasting.h"
+#include "eps/math/spectrum.h"
 #include "eps/model/preconditioned_query.h"
+#include "eps/runtime/memory.h"
 
 namespace eps {
 
-NetworkDenoiser::NetworkDenoiser(const Checkpoint& checkpoint)
+NetworkDenoiser::NetworkDenoiser(const Checkpoint& checkpoint, int64_t pass_bytes)
     : network_(checkpoint.network),
       preconditioning_(checkpoint.preconditioning.on(checkpoint.network.device())),
-      input_(checkpoint.input) {}
+      input_(checkpoint.input),
+      pass_bytes_(pass_bytes) {}
+
+std::shared_ptr<const NetworkDenoiser::Sized> NetworkDenoiser::sized_for(const Tensor& x) const {
+  const std::lock_guard lock(mutex_);
+  const Shape images{x.size(0), network_.config().in_channels, x.size(2), x.size(3)};
+  if (sized_ && sized_->images == images) return sized_;
+  // The rest is for the images themselves, and for what is beside the network.
+  constexpr int64_t kPart = 3;
+  const int64_t bytes = pass_bytes_ > 0 ? pass_bytes_ : available_memory(x.device()) / kPart;
+  Sized sized{
+      images, nets::tiling_for(network_.plan(), network_.dtype(), images, bytes), preconditioning_};
+  if (network_.config().is_local() && sized.preconditioning.spectrum.defined())
+    sized.preconditioning.spectrum =
+        resampled_spectrum(preconditioning_.spectrum, x.size(2), x.size(3));
+  sized_ = std::make_shared<const Sized>(std::move(sized));
+  return sized_;
+}
 
 Tensor NetworkDenoiser::mean(const Query& query) const {
-  return denoise(network_, preconditioning_, input_, query);
+  const auto sized = sized_for(query.x);
+  // Derivatives need all activations at once.
+  if (c10::GradMode::is_enabled() && query.x.requires_grad())
+    return denoise(network_, sized->preconditioning, input_, query);
+  return denoise(network_, sized->preconditioning, input_, query, sized->tiling);
 }
 
 std::optional<NetworkInput> NetworkDenoiser::input_for(const NetworkInput& method) const {

@@ -176,25 +176,46 @@ Tensor PreconditionedQuery::mean_square_out() const {
       .mean({1, 2, 3}, true);
 }
 
+namespace {
+
+void check_image(const nets::UNet& network, const Tensor& x) {
+  const int64_t channels = network.config().img_channels;
+  check(x.dim() == 4 && x.size(1) == channels,
+        "denoise: x must be N x ",
+        channels,
+        " x H x W, got ",
+        to_string(x.sizes()));
+}
+
+Tensor labels_for(const nets::UNet& network, const Query& query) {
+  return network.config().label_dim > 0 ? query.labels : Tensor();
+}
+
+}  // namespace
+
 Tensor denoise(const nets::UNet& network,
                const Preconditioning& preconditioning,
                const NetworkInput& input,
                const Query& query,
                const Tensor& augment_labels,
                const at::Generator& training) {
-  const nets::UNetConfig& config = network.config();
-  check(query.x.dim() == 4 && query.x.size(1) == config.img_channels,
-        "denoise: x must be N x ",
-        config.img_channels,
-        " x H x W, got ",
-        to_string(query.x.sizes()));
+  check_image(network, query.x);
   const PreconditionedQuery scaling(preconditioning, query, input);
-  const Tensor answer = network.forward(scaling.input(),
-                                        scaling.noise_label(),
-                                        config.label_dim > 0 ? query.labels : Tensor(),
-                                        augment_labels,
-                                        training);
-  return scaling.mean(answer.slice(1, 0, config.img_channels));
+  const Tensor answer = network.forward(
+      scaling.input(), scaling.noise_label(), labels_for(network, query), augment_labels, training);
+  return scaling.mean(answer.slice(1, 0, network.config().img_channels));
+}
+
+Tensor denoise(const nets::UNet& network,
+               const Preconditioning& preconditioning,
+               const NetworkInput& input,
+               const Query& query,
+               const nets::Tiling& tiling) {
+  check_image(network, query.x);
+  const PreconditionedQuery scaling(preconditioning, query, input);
+  const Tensor answer = forward_in_tiles(
+      network, tiling, scaling.input(), scaling.noise_label(), labels_for(network, query));
+  return scaling.mean(answer.slice(1, 0, network.config().img_channels));
 }
 
 Tensor denoise(const nets::UNet& network,

@@ -3,7 +3,7 @@
 
 #include "eps/diffusion/query.h"
 #include "eps/model/precondition.h"
-#include "eps/nets/unet.h"
+#include "eps/nets/tiles.h"
 
 namespace eps {
 
@@ -59,6 +59,13 @@ Tensor denoise(const nets::UNet& network,
                const Query& query,
                const Tensor& augment_labels = {},
                const at::Generator& training = {});
+
+// Returns the same in inference, with the network evaluated in passes of the tiling.
+Tensor denoise(const nets::UNet& network,
+               const Preconditioning& preconditioning,
+               const NetworkInput& input,
+               const Query& query,
+               const nets::Tiling& tiling);
 
 // A `Conditioning` holds the optional inputs of a network under isotropic noise, beside x and
 // sigma.

@@ -24,6 +24,18 @@ UNetConfig dhariwal_defaults() {
   return config;
 }
 
+UNetConfig local_defaults() {
+  UNetConfig config;
+  config.model_type = "LocalUNet";
+  config.img_resolution = 128;
+  config.model_channels = 64;
+  config.channel_mult = {1, 2, 3, 4};
+  config.num_blocks = 2;
+  config.attn_resolutions = {};
+  config.dropout = 0;
+  return config;
+}
+
 UNetConfig ddpmpp() {
   UNetConfig config = song_defaults();
   config.img_resolution = 32;
@@ -57,6 +69,7 @@ const std::map<std::string, UNetConfig (*)()>& presets() {
   static const std::map<std::string, UNetConfig (*)()> table = {{"ddpmpp", ddpmpp},
                                                                 {"ncsnpp", ncsnpp},
                                                                 {"adm", dhariwal_defaults},
+                                                                {"local", local_defaults},
                                                                 {"ffhq64", ffhq64},
                                                                 {"imagenet64", imagenet64}};
   return table;
@@ -79,6 +92,7 @@ void for_each_field(Config& config, Visit&& visit) {
   visit("attn_resolutions", config.attn_resolutions);
   visit("dropout", config.dropout);
   visit("label_dropout", config.label_dropout);
+  if (config.is_local()) visit("norm", config.norm);
   if (!config.is_song()) return;
   visit("embedding_type", config.embedding_type);
   visit("channel_mult_noise", config.channel_mult_noise);
@@ -131,7 +145,12 @@ std::vector<std::string> unet_presets() {
 }
 
 void validate(const UNetConfig& config) {
-  check_word("model_type", config.model_type, {"SongUNet", "DhariwalUNet"});
+  check_word("model_type", config.model_type, {"SongUNet", "DhariwalUNet", "LocalUNet"});
+  check_word("norm", config.norm, {"pixel", "group"});
+  check(config.is_local() || config.norm == "pixel",
+        "network config: norm is for a LocalUNet only");
+  check(!config.is_local() || (config.attn_resolutions.empty() && config.dropout == 0),
+        "network config: a LocalUNet has neither attention nor dropout");
   check_word("embedding_type", config.embedding_type, {"positional", "fourier"});
   check_word("encoder_type", config.encoder_type, {"standard", "skip", "residual"});
   check_word("decoder_type", config.decoder_type, {"standard", "skip"});
@@ -177,7 +196,9 @@ Json unet_json(const UNetConfig& config) {
 UNetConfig read_unet_config(JsonFields& fields) {
   std::string type;
   fields.optional("model_type", type);
-  UNetConfig config = type == "DhariwalUNet" ? dhariwal_defaults() : song_defaults();
+  UNetConfig config = type == "DhariwalUNet" ? dhariwal_defaults()
+                      : type == "LocalUNet"  ? local_defaults()
+                                             : song_defaults();
   fields.optional("img_channels", config.img_channels);
   config.in_channels = config.out_channels = config.img_channels;
   for_each_field(config, [&](const char* name, auto& value) { fields.optional(name, value); });

@@ -1,4 +1,9 @@
 // The configuration of the U-Net, under the keyword names of EDM's networks (Karras et al. 2022).
+//
+// A LocalUNet is our own, for pictures of any size: no attention, and a norm over the channels of
+// each pixel, so that an output depends on the inputs near it only. It has as many residual blocks
+// on the way down as on the way up; 2 x 2 pixels become one and one becomes 2 x 2 between its
+// levels, and the state of a level is added on the way up.
 #pragma once
 
 #include "eps/base/core.h"
@@ -6,8 +11,10 @@
 namespace eps::nets {
 
 struct UNetConfig {
-  std::string model_type = "SongUNet";  // or "DhariwalUNet"
-  int64_t img_resolution = 64;          // part of the tensors' names; other sizes are allowed
+  std::string model_type = "SongUNet";  // or "DhariwalUNet", "LocalUNet"
+  // Part of the tensors' names; other sizes are allowed. Of a LocalUNet: the side it was trained
+  // on.
+  int64_t img_resolution = 64;
   int64_t img_channels = 3;
   int64_t in_channels = 3;   // the image, then in_channels - img_channels further channels
   int64_t out_channels = 3;  // img_channels, or twice that with a predicted variance
@@ -28,14 +35,17 @@ struct UNetConfig {
   std::string decoder_type = "standard";  // or "skip"
   std::vector<double> resample_filter = {1, 1};
 
+  std::string norm = "pixel";  // LocalUNet only; "group" sees the whole image
+
+  bool is_local() const { return model_type == "LocalUNet"; }
   bool is_song() const { return model_type == "SongUNet"; }
   int64_t noise_channels() const { return model_channels * channel_mult_noise; }
   int64_t levels() const { return static_cast<int64_t>(channel_mult.size()); }
   bool operator==(const UNetConfig&) const = default;
 };
 
-// Returns the configuration of one of EDM's architectures, "ddpmpp", "ncsnpp", "adm", or of its
-// public networks, "ffhq64", "imagenet64".
+// Returns the configuration of one of EDM's architectures, "ddpmpp", "ncsnpp", "adm", of its public
+// networks, "ffhq64", "imagenet64", or of a LocalUNet, "local".
 UNetConfig unet_preset(const std::string& name);
 std::vector<std::string> unet_presets();
 

@@ -1,4 +1,5 @@
-// Group norm by moments per channel, combined per group into an affine map per channel.
+// Group norm by moments per channel, combined per group into an affine map per channel; and the
+// norm of each pixel in one pass.
 #include "eps/nets/fused.h"
 
 #include <ATen/Parallel.h>
@@ -123,6 +124,35 @@ void normalise(const FusedNorm& norm, const Runs& runs, const Scalar* x, Scalar*
   });
 }
 
+// Computes the norm of pixels; slopes and intercepts are those behind the norm.
+template <class Scalar>
+void normalise_pixels(const FusedNorm& norm, const Runs& runs, const Scalar* x, Scalar* y) {
+  const auto loops = pixel_loops::best<Scalar>();
+  const int64_t c = runs.channels;
+  const float* weight = norm.weight.data_ptr<float>();
+  const float* bias = norm.bias.data_ptr<float>();
+  std::vector<float> lines = zeros(runs.images * 2 * c);
+  for (int64_t n = 0; n < runs.images; ++n) {
+    const float* modulation = row(norm.modulation, n);
+    float* line = lines.data() + n * 2 * c;
+    for (int64_t i = 0; i < c; ++i) {
+      const float scale = modulation ? 1 + modulation[i] : 1;
+      line[i] = weight[i] * scale;
+      line[c + i] = bias[i] * scale + (modulation ? modulation[c + i] : 0);
+    }
+  }
+  const auto map = norm.silu ? loops.norm_and_activate : loops.norm;
+  at::parallel_for(0, runs.total(), runs.grain(), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const Pixels<Scalar> in{x + runs.begin(r), runs.count(r), c};
+      map(in,
+          lines.data() + runs.image(r) * 2 * c,
+          static_cast<float>(norm.eps),
+          y + runs.begin(r));
+    }
+  });
+}
+
 template <class Scalar>
 void residual(int64_t numel, const Scalar* x, double scale, Scalar* h) {
   const auto loops = pixel_loops::best<Scalar>();
@@ -138,7 +168,11 @@ bool can_fuse(const Tensor& x) {
          x.is_contiguous(at::MemoryFormat::ChannelsLast);
 }
 
-Tensor fused_norm(const FusedNorm& given, const Tensor& x) {
+Tensor fused_norm(const FusedNorm& given, const Tensor& image) {
+  // An offset before the norm of pixels is the bias of a convolution that CUDA left out.
+  const bool shifted = given.groups == 0 && given.offset.defined();
+  const Tensor x =
+      shifted ? image + given.offset.to(image.scalar_type()).unsqueeze(2).unsqueeze(3) : image;
   const FusedNorm norm{.groups = given.groups,
                        .eps = given.eps,
                        .weight = as_float(given.weight),
@@ -148,11 +182,13 @@ Tensor fused_norm(const FusedNorm& given, const Tensor& x) {
                        .silu = given.silu};
   const Runs runs{x.size(0), x.size(1), x.size(2) * x.size(3)};
   const Tensor y = at::empty_like(x, x.options(), at::MemoryFormat::ChannelsLast);
-  if (x.scalar_type() == at::kBFloat16) {
-    normalise(norm, runs, x.data_ptr<at::BFloat16>(), y.data_ptr<at::BFloat16>());
-  } else {
-    normalise(norm, runs, x.data_ptr<float>(), y.data_ptr<float>());
-  }
+  const auto run = [&](auto* in, auto* out) {
+    norm.groups == 0 ? normalise_pixels(norm, runs, in, out) : normalise(norm, runs, in, out);
+  };
+  if (x.scalar_type() == at::kBFloat16)
+    run(x.data_ptr<at::BFloat16>(), y.data_ptr<at::BFloat16>());
+  else
+    run(x.data_ptr<float>(), y.data_ptr<float>());
   return y;
 }
 

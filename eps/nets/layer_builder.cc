@@ -53,8 +53,9 @@ LinearLayer LayerBuilder::linear(
 }
 
 NormLayer LayerBuilder::norm(const std::string& name, int64_t channels) {
-  const int64_t groups = std::min<int64_t>(32, channels / 4);
-  check(groups > 0 && channels % groups == 0,
+  const bool of_pixels = plan_.config.is_local() && plan_.config.norm == "pixel";
+  const int64_t groups = of_pixels ? 0 : std::min<int64_t>(32, channels / 4);
+  check(of_pixels || (groups > 0 && channels % groups == 0),
         "network config: ",
         name,
         " has ",
@@ -91,6 +92,18 @@ ConvLayer LayerBuilder::conv(const std::string& name,
                            .fill = Fill::filter,
                            .is_buffer = true});
   }
+  return layer;
+}
+
+ConvLayer LayerBuilder::merge(const std::string& name, int64_t in, int64_t out) {
+  ConvLayer layer = conv(name, in, out, 2, init_);
+  layer.resample = Resample::merge;
+  return layer;
+}
+
+ConvLayer LayerBuilder::split(const std::string& name, int64_t in, int64_t out) {
+  ConvLayer layer = conv(name, in, 4 * out, 1, init_);
+  layer.resample = Resample::split;
   return layer;
 }
 

@@ -36,6 +36,8 @@ class LayerBuilder {
                  int64_t kernel,
                  Init init,
                  Resample resample = Resample::none);
+  ConvLayer merge(const std::string& name, int64_t in, int64_t out);
+  ConvLayer split(const std::string& name, int64_t in, int64_t out);
   BlockLayer block(const std::string& name, int64_t in, int64_t out, BlockOptions options);
 
   // Returns the initial values of ordinary layers; init_zero() returns those of layers that are

@@ -135,11 +135,24 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
 #endif
 }
 
+// Returns images (N, 4 C, H, W) as (N, C, 2 H, 2 W): the channels are those of the upper left
+// pixels, then of the upper right, the lower left and the lower right ones.
+Tensor split_pixels(const Tensor& x) {
+  const int64_t n = x.size(0), c = x.size(1) / 4, height = x.size(2), width = x.size(3);
+  return x.permute({0, 2, 3, 1})
+      .reshape({n, height, width, 2, 2, c})
+      .permute({0, 1, 3, 2, 4, 5})
+      .reshape({n, 2 * height, 2 * width, c})
+      .permute({0, 3, 1, 2});
+}
+
 Tensor convolve_with(const Evaluation& net,
                      const ConvLayer& layer,
                      const Tensor& x,
                      const Tensor& bias) {
   const Tensor weight = net.get(layer.weight, x);
+  if (layer.resample == Resample::merge) return correlate(net, x, weight, bias, 0, 2);
+  if (layer.resample == Resample::split) return split_pixels(correlate(net, x, weight, bias, 0));
   const int64_t pad = layer.kernel / 2;
   if (layer.fused) {
     const Tensor filter = net.get(layer.filter, x);
@@ -165,6 +178,14 @@ Biased convolve_biased(const Evaluation& net, const ConvLayer& layer, const Tens
   return {convolve_with(net, layer, x, {}), net.get(layer.bias)};
 }
 
+// Returns x over its root mean square over the channels of each pixel, times the weight, plus the
+// bias.
+Tensor pixel_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  const auto per_channel = [](const Tensor& table) { return table.unsqueeze(1).unsqueeze(2); };
+  const Tensor scale = (x.square().mean(1, /*keepdim=*/true) + eps).rsqrt();
+  return at::addcmul(per_channel(bias), x * scale, per_channel(weight));
+}
+
 // Normalises with ATen, without dropout.
 Tensor plain_norm(const Evaluation& net,
                   const NormLayer& layer,
@@ -175,8 +196,10 @@ Tensor plain_norm(const Evaluation& net,
   };
   Tensor h = options.offset.defined() ? x + per_image(options.offset) : x;
   // Statistics are in float32: CUDA's kernel does so by itself, the CPU's needs float32 input.
-  if (is_narrow(x) && x.is_cpu()) h = h.to(at::kFloat);
-  h = at::group_norm(h, layer.groups, net.get(layer.weight, h), net.get(layer.bias, h), layer.eps)
+  if (is_narrow(x) && (x.is_cpu() || layer.groups == 0)) h = h.to(at::kFloat);
+  const Tensor weight = net.get(layer.weight, h), bias = net.get(layer.bias, h);
+  h = (layer.groups == 0 ? pixel_norm(h, weight, bias, layer.eps)
+                         : at::group_norm(h, layer.groups, weight, bias, layer.eps))
           .to(x.scalar_type());
   if (options.modulation.defined()) {
     const auto scale_shift = per_image(options.modulation).chunk(2, 1);
@@ -240,7 +263,8 @@ Tensor group_normalise(const Evaluation& net,
                  .modulation = options.modulation,
                  .silu = options.silu};
   const double keep = options.dropout ? kept_share(net) : 1;
-  if (can_fuse_on_cuda(x)) return cuda_norm(norm, x, {keep, net.training});
+  const bool has_kernel = layer.groups > 0 || x.size(1) <= kWidestPixelNorm;
+  if (has_kernel && can_fuse_on_cuda(x)) return cuda_norm(norm, x, {keep, net.training});
   Tensor h;
   if (!net.gradients && can_fuse(x)) {
     norm.weight = net.get(layer.weight, x);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace eps::nets::pixel_loops {
@@ -100,6 +101,43 @@ EPS_INLINED void map_pixels(Pixels<Scalar> in, const float* line, Scalar* out) {
   }
 }
 
+// Returns the sum of squares of a pixel, in so many parts that the compiler adds whole vectors.
+template <class Scalar>
+EPS_INLINED float sum_of_squares(const Scalar* __restrict x, int64_t channels) {
+  constexpr int64_t kParts = 16;
+  float part[kParts] = {};
+  int64_t c = 0;
+  for (; c + kParts <= channels; c += kParts)
+    for (int64_t i = 0; i < kParts; ++i) {
+      const float value = static_cast<float>(x[c + i]);
+      part[i] += value * value;
+    }
+  for (; c < channels; ++c) {
+    const float value = static_cast<float>(x[c]);
+    part[0] += value * value;
+  }
+  for (int64_t width = kParts / 2; width > 0; width /= 2)
+    for (int64_t i = 0; i < width; ++i) part[i] += part[i + width];
+  return part[0];
+}
+
+// Computes y = act(x / (mean square + eps)^(1/2) * line[0][c] + line[1][c]) for each pixel.
+template <bool activate, class Scalar>
+EPS_INLINED void norm_pixels(Pixels<Scalar> in, const float* line, float eps, Scalar* out) {
+  const float* __restrict slope = line;
+  const float* __restrict intercept = line + in.channels;
+  for (int64_t p = 0; p < in.count; ++p) {
+    const Scalar* __restrict x = in.x + p * in.channels;
+    Scalar* __restrict y = out + p * in.channels;
+    const float mean = sum_of_squares(x, in.channels) / static_cast<float>(in.channels);
+    const float scale = 1.0f / std::sqrt(mean + eps);
+    for (int64_t c = 0; c < in.channels; ++c) {
+      const float value = static_cast<float>(x[c]) * scale * slope[c] + intercept[c];
+      y[c] = static_cast<Scalar>(activate ? silu(value) : value);
+    }
+  }
+}
+
 // Computes h = (h + x) * scale.
 template <class Scalar>
 EPS_INLINED void add_scaled(Pixels<Scalar> in, float scale, Scalar* out) {
@@ -115,6 +153,8 @@ struct Loops {
   void (*add_moments)(Pixels<Scalar>, const float* shift, float* sums);
   void (*map)(Pixels<Scalar>, const float* line, Scalar* out);
   void (*map_and_activate)(Pixels<Scalar>, const float* line, Scalar* out);
+  void (*norm)(Pixels<Scalar>, const float* line, float eps, Scalar* out);
+  void (*norm_and_activate)(Pixels<Scalar>, const float* line, float eps, Scalar* out);
   void (*add_scaled)(Pixels<Scalar>, float scale, Scalar* out);
 };
 
@@ -124,6 +164,12 @@ Loops<Scalar> any_machine() {
   return {[](P in, const float* shift, float* sums) { add_moments(in, shift, sums); },
           [](P in, const float* line, Scalar* out) { map_pixels<false>(in, line, out); },
           [](P in, const float* line, Scalar* out) { map_pixels<true>(in, line, out); },
+          [](P in, const float* line, float eps, Scalar* out) {
+            norm_pixels<false>(in, line, eps, out);
+          },
+          [](P in, const float* line, float eps, Scalar* out) {
+            norm_pixels<true>(in, line, eps, out);
+          },
           [](P in, float scale, Scalar* out) { add_scaled(in, scale, out); }};
 }
 
@@ -133,6 +179,10 @@ Loops<Scalar> wide_machine() {
   return {[](P in, const float* shift, float* sums) EPS_WIDE { add_moments(in, shift, sums); },
           [](P in, const float* line, Scalar* out) EPS_WIDE { map_pixels<false>(in, line, out); },
           [](P in, const float* line, Scalar* out) EPS_WIDE { map_pixels<true>(in, line, out); },
+          [](P in, const float* line, float eps, Scalar* out)
+              EPS_WIDE { norm_pixels<false>(in, line, eps, out); },
+          [](P in, const float* line, float eps, Scalar* out)
+              EPS_WIDE { norm_pixels<true>(in, line, eps, out); },
           [](P in, float scale, Scalar* out) EPS_WIDE { add_scaled(in, scale, out); }};
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "eps/nets/layer_builder.h"
+#include "eps/nets/local_layout.h"
 
 namespace eps::nets {
 namespace {
@@ -177,6 +178,10 @@ UNetPlan::UNetPlan(const UNetConfig& network) : config(network) {
   validate(config);
   Layout layout(*this);
   layout.embedding();
+  if (config.is_local()) {
+    add_local_layout(*this);
+    return;
+  }
   layout.encoder();
   layout.decoder();
 }

@@ -35,11 +35,13 @@ struct LinearLayer {
 
 struct NormLayer {
   int64_t weight = kAbsent, bias = kAbsent;
-  int64_t groups = 0;
+  int64_t groups = 0;  // 0: the root mean square over the channels of each pixel
   double eps = 0;
 };
 
-enum class Resample { none, up, down };
+// Resampling by a factor of 2: with the resampling filter, or by the taps of the convolution.
+// `merge` convolves 2 x 2 pixels into one, `split` one pixel into 2 x 2.
+enum class Resample { none, up, down, merge, split };
 
 // A `ConvLayer` resamples by a factor of 2, then convolves with k x k taps; k = 0: resampling only.
 struct ConvLayer {
@@ -68,6 +70,9 @@ struct BlockLayer {
 struct Step {
   enum class Kind {
     conv,          // x = conv(x), pushed
+    plain_conv,    // x = conv(x)
+    merge,         // x is pushed, x = conv(x)
+    split,         // x = conv(x) + popped
     block,         // x = block(x), pushed
     joined_block,  // x = block([x, popped])
     plain_block,   // x = block(x)
@@ -98,6 +103,12 @@ struct UNetPlan {
 
   int64_t parameter_tensors() const;
   int64_t parameter_count() const;
+
+  // Returns the factor between the finest and the coarsest level, which divides the image's sides.
+  int64_t divisor() const { return int64_t{1} << (config.levels() - 1); }
+  // Returns the distance, in rows and columns, beyond which no input pixel affects an output pixel;
+  // none where every input does.
+  std::optional<int64_t> receptive_radius() const;
 };
 
 }  // namespace eps::nets

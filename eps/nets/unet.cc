@@ -38,6 +38,17 @@ Tensor walk(const Evaluation& net, const Tensor& input, const Tensor& embedding)
       case Kind::conv:
         skips.push_back(x = convolve(net, step.conv, x));
         break;
+      case Kind::plain_conv:
+        x = convolve(net, step.conv, x);
+        break;
+      case Kind::merge:
+        skips.push_back(x);
+        x = convolve(net, step.conv, x);
+        break;
+      case Kind::split:
+        x = convolve(net, step.conv, x) + skips.back();
+        skips.pop_back();
+        break;
       case Kind::block:
         skips.push_back(x = apply_block(net, step.block, x, embedding));
         break;
@@ -66,6 +77,13 @@ Tensor walk(const Evaluation& net, const Tensor& input, const Tensor& embedding)
     }
   }
   return output;
+}
+
+// Continues the image to the right and below by its reflection, to sides that the divisor divides.
+Tensor reflected(const Tensor& x, int64_t divisor) {
+  const auto missing = [&](int64_t side) { return (divisor - side % divisor) % divisor; };
+  const int64_t right = missing(x.size(3)), below = missing(x.size(2));
+  return right + below == 0 ? x : at::reflection_pad2d(x, {0, right, 0, below});
 }
 
 }  // namespace
@@ -98,11 +116,14 @@ Tensor UNet::forward(const Tensor& x,
   const bool gradients = c10::GradMode::is_enabled() && (trained || x.requires_grad());
   const Evaluation net{*plan_, tensors_, training, gradients};
   const bool no_half_arithmetic = x.is_cpu() && dtype_ == at::kHalf;
+  const Tensor padded = config().is_local() ? reflected(x, plan().divisor()) : x;
   const auto wide = dtype_ == at::kDouble ? at::kDouble : at::kFloat;
   const Tensor embedding =
       embed(net, noise_labels.to(x.device(), wide), class_labels, augment_labels);
-  const Tensor input = x.to(no_half_arithmetic ? at::kFloat : dtype_);
+  const Tensor input = padded.to(no_half_arithmetic ? at::kFloat : dtype_);
   return walk(net, input.contiguous(layout_on(input.device())), embedding)
+      .slice(2, 0, x.size(2))
+      .slice(3, 0, x.size(3))
       .to(x.scalar_type())
       .contiguous();
 }
@@ -117,10 +138,11 @@ void UNet::check_input(const Tensor& x,
         network.in_channels,
         " x H x W, got ",
         to_string(x.sizes()));
-  const int64_t divisor = int64_t{1} << (network.levels() - 1);
+  const int64_t divisor = plan().divisor();
   for (const int64_t size : {x.size(2), x.size(3)}) {
-    check(size > 0 && size % divisor == 0,
-          "network: the image's sides must be multiples of ",
+    check(network.is_local() ? size >= divisor : size > 0 && size % divisor == 0,
+          network.is_local() ? "network: the image's sides must be at least "
+                             : "network: the image's sides must be multiples of ",
           divisor,
           ", got ",
           to_string(x.sizes()));

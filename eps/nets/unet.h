@@ -1,4 +1,4 @@
-// EDM's U-Net: DDPM++, NCSN++ and ADM, by configuration.
+// EDM's U-Net, DDPM++, NCSN++ and ADM, and our own for pictures of any size, by configuration.
 //
 // DDPM++ and NCSN++: Song et al. 2021; ADM: Dhariwal and Nichol 2021; both as in Karras et al.
 // 2022.
@@ -26,7 +26,8 @@ class UNet {
   UNet clone() const;
 
   // Returns F(x; noise, class, augmentation) in the type of x. x (N, in_channels, H, W), H and W
-  // multiples of 2^(levels - 1); noise_labels (N) or (1). Class labels (N, label_dim), absent:
+  // multiples of 2^(levels - 1), or for a LocalUNet not below that: it sees an image continued by
+  // its reflection. noise_labels (N) or (1). Class labels (N, label_dim), absent:
   // zeros; augment labels (N, augment_dim), absent: their term is left out. With a generator the
   // network is in training mode and draws its dropout from it.
   Tensor forward(const Tensor& x,

@@ -47,7 +47,13 @@ void poison(const Tensor& like) {
 Tensor plain_norm(const FusedNorm& norm, Tensor x) {
   const auto per_image = [](const Tensor& table) { return table.unsqueeze(2).unsqueeze(3); };
   if (norm.offset.defined()) x = x + per_image(norm.offset);
-  x = at::group_norm(x, norm.groups, norm.weight, norm.bias, norm.eps);
+  if (norm.groups == 0) {
+    const auto per_channel = [](const Tensor& table) { return table.unsqueeze(1).unsqueeze(2); };
+    x = x / (x.square().mean(1, true) + norm.eps).sqrt() * per_channel(norm.weight) +
+        per_channel(norm.bias);
+  } else {
+    x = at::group_norm(x, norm.groups, norm.weight, norm.bias, norm.eps);
+  }
   if (norm.modulation.defined()) {
     const auto parts = per_image(norm.modulation).chunk(2, 1);
     x = x * (parts[0] + 1) + parts[1];
@@ -77,6 +83,7 @@ struct Case {
   Shape shape;
   int64_t rows;  // of offset and modulation
   bool offset, modulation, silu;
+  bool of_pixels = false;
 };
 
 Inputs inputs_of(const Case& given, at::ScalarType type, at::ScalarType tables = at::kFloat) {
@@ -87,7 +94,7 @@ Inputs inputs_of(const Case& given, at::ScalarType type, at::ScalarType tables =
   };
   Inputs in;
   in.x = image(1, given.shape, type, 3);
-  in.norm.groups = std::min<int64_t>(32, c / 4);
+  in.norm.groups = given.of_pixels ? 0 : std::min<int64_t>(32, c / 4);
   in.norm.eps = 1e-6;
   in.norm.weight = table({c}, 1);
   in.norm.bias = table({c}, 0);
@@ -141,11 +148,13 @@ const std::vector<Shape> kShapes = {{1, 32, 8, 8},
 TEST_F(CudaLayers, NormAndItsGradientsAreThoseOfFloat64) {
   for (const Precision& precision : kPrecisions) {
     for (const Shape& shape : kShapes) {
-      for (const int options : {0, 1, 2, 3, 4, 5, 6, 7}) {
-        const Case given{shape, shape[0], (options & 1) > 0, (options & 2) > 0, (options & 4) > 0};
-        SCOPED_TRACE(testing::Message()
-                     << to_string(shape) << " " << precision.type << " offset " << given.offset
-                     << " modulation " << given.modulation << " silu " << given.silu);
+      for (int options = 0; options < 16; ++options) {
+        const auto has = [&](int bit) { return (options >> bit & 1) > 0; };
+        const Case given{shape, shape[0], has(0), has(1), has(2), has(3)};
+        if (given.of_pixels && shape[1] > kWidestPixelNorm) continue;
+        SCOPED_TRACE(testing::Message() << to_string(shape) << " " << precision.type << " offset "
+                                        << given.offset << " modulation " << given.modulation
+                                        << " silu " << given.silu << " pixels " << given.of_pixels);
         expect_norm(given, precision, at::kFloat);
       }
     }
@@ -155,14 +164,16 @@ TEST_F(CudaLayers, NormAndItsGradientsAreThoseOfFloat64) {
 TEST_F(CudaLayers, OneRowServesAllImages) {
   for (const Precision& precision : kPrecisions) {
     SCOPED_TRACE(precision.type);
-    expect_norm({{6, 64, 12, 12}, 1, true, true, true}, precision, at::kFloat);
+    for (const bool of_pixels : {false, true})
+      expect_norm({{6, 64, 12, 12}, 1, true, true, true, of_pixels}, precision, at::kFloat);
   }
 }
 
 TEST_F(CudaLayers, TablesMayHaveTheTypeOfTheImage) {
   for (const Precision& precision : kPrecisions) {
     SCOPED_TRACE(precision.type);
-    expect_norm({{4, 96, 8, 8}, 4, true, true, true}, precision, precision.type);
+    for (const bool of_pixels : {false, true})
+      expect_norm({{4, 96, 8, 8}, 4, true, true, true, of_pixels}, precision, precision.type);
   }
 }
 

@@ -95,7 +95,7 @@ TEST_F(CudaNetworks, DropoutIsDrawnFromTheGivenGenerator) {
     made.set_current_seed(seed);
     return made;
   };
-  for (const auto& [kind, config] : small_networks()) {
+  for (const auto& [kind, config] : small_edm_networks()) {
     UNet network = wave_network(config);
     network.to(at::Device(at::kCUDA, 0), at::kFloat);
     const NetworkInputs in = inputs_for(config, network.device());

@@ -88,7 +88,7 @@ TEST(Reference, SmallNetworksAnswerAsRecorded) {
                             .tensors;
   const Tensor x = waves({2, 3, 8, 8});
   const Tensor sigma = at::tensor({0.4, 5.0}, at::kFloat);
-  for (const auto& [name, config] : small_networks()) {
+  for (const auto& [name, config] : small_edm_networks()) {
     const UNet network = wave_network(config);
     const Conditioning conditioning{
         .labels = config.label_dim ? at::eye(config.label_dim).slice(0, 1, 3) : Tensor(),

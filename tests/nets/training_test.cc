@@ -53,7 +53,7 @@ TEST(UNetTraining, GradientsAreThoseOfFiniteDifferences) {
 }
 
 TEST(UNetTraining, DropoutIsDrawnFromTheGivenGenerator) {
-  for (const auto& [name, config] : small_networks()) {
+  for (const auto& [name, config] : small_edm_networks()) {
     const UNet network = wave_network(config);
     const Tensor x = waves({2, 3, 8, 8});
     const Tensor noise = at::tensor({-0.3, 0.9}, at::kFloat);

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "eps/nets/cuda/fused_cuda_tensors.h"
+#include "eps/nets/cuda/fused_cuda_norm_tables.h"
 
 namespace eps::nets {
 namespace {
@@ -15,35 +15,11 @@ using namespace cuda;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-ImageTable image_table_of(const Tensor& table) {
-  if (!table.defined()) return {};
-  return {table.data_ptr<float>(), table.size(0) == 1 ? 0 : table.size(1)};
-}
-
-// Returns the kernels' form of a norm whose tables come from with_tables().
-cuda::Norm kernel_norm(const FusedNorm& norm) {
-  return {static_cast<int>(norm.groups),
-          static_cast<float>(norm.eps),
-          {norm.weight.data_ptr(), scalar_of(norm.weight)},
-          {norm.bias.data_ptr(), scalar_of(norm.bias)},
-          image_table_of(norm.offset),
-          image_table_of(norm.modulation),
-          norm.silu};
-}
-
 // Returns pointers to the five tables of a tensor (5, N, C).
 ChannelAffine affine_of(const Tensor& affine) {
   float* first = affine.data_ptr<float>();
   const int64_t size = affine.size(1) * affine.size(2);
   return {first, first + size, first + 2 * size, first + 3 * size, first + 4 * size};
-}
-
-FusedNorm with_tables(FusedNorm norm) {
-  norm.weight = norm.weight.contiguous();
-  norm.bias = norm.bias.contiguous();
-  norm.offset = table_of(norm.offset);
-  norm.modulation = table_of(norm.modulation);
-  return norm;
 }
 
 Tensor scratch_for(const Tensor& x) {
@@ -100,13 +76,6 @@ Normalised normalise(const FusedNorm& norm,
   return {y, affine, kept};
 }
 
-// Returns the gradient of a table with one row for each image, or one row for all images.
-Tensor table_gradient(const Tensor& gradient, const Tensor& table) {
-  if (!table.defined()) return {};
-  const Tensor rows = table.size(0) == gradient.size(0) ? gradient : gradient.sum(0, true);
-  return rows.to(table.scalar_type());
-}
-
 // Returns the gradients of x, weight, bias, offset and modulation.
 variable_list norm_gradients(const FusedNorm& given,
                              const Dropout& dropout,
@@ -115,15 +84,8 @@ variable_list norm_gradients(const FusedNorm& given,
                              const Tensor& dy) {
   const c10::cuda::CUDAGuard guard(x.device());
   const FusedNorm norm = with_tables(given);
-  const int64_t n = x.size(0), c = x.size(1);
   const Tensor dx = at::empty_like(x, x.options().memory_format(kLast));
-  const Tensor parameters = at::empty({2, n, c}, affine.options());
-  const Tensor offset = norm.offset.defined() ? at::empty({n, c}, affine.options()) : Tensor();
-  const Tensor modulation =
-      norm.modulation.defined() ? at::empty({n, 2 * c}, affine.options()) : Tensor();
-  const auto data = [](const Tensor& table) {
-    return table.defined() ? table.data_ptr<float>() : nullptr;
-  };
+  const TableGradients tables(norm, x);
   const Tensor scratch = scratch_for(x);
   norm_backward(images_of(x),
                 kernel_norm(norm),
@@ -132,16 +94,11 @@ variable_list norm_gradients(const FusedNorm& given,
                 dy.data_ptr(),
                 affine_of(affine),
                 scratch.data_ptr<float>(),
-                {data(parameters), data(parameters) + n * c, data(offset), data(modulation)},
+                tables.kernel(),
                 dx.data_ptr(),
                 at::cuda::getCurrentCUDAStream());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
-  const Tensor sums = parameters.sum(1);
-  return {dx,
-          sums[0].to(given.weight.scalar_type()),
-          sums[1].to(given.bias.scalar_type()),
-          table_gradient(offset, given.offset),
-          table_gradient(modulation, given.modulation)};
+  return tables.joined(dx, given);
 }
 
 struct NormFunction : torch::autograd::Function<NormFunction> {
@@ -197,6 +154,10 @@ bool can_fuse_on_cuda(const Tensor& x) {
 
 Tensor cuda_norm(const FusedNorm& norm, const Tensor& x, const CudaDropout& dropout) {
   check(norm.silu || dropout.keep == 1, "cuda_norm: dropout is only offered after silu");
+  if (norm.groups == 0) {
+    check(dropout.keep == 1, "cuda_norm: the norm of pixels has no dropout");
+    return cuda_pixel_norm(norm, x);
+  }
   const bool gradients = wants_gradients({x, norm.weight, norm.bias, norm.offset, norm.modulation});
   if (!gradients) return normalise(with_tables(norm), x, dropout, false).y;
   return NormFunction::apply(x,

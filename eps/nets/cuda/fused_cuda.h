@@ -17,6 +17,9 @@ bool has_cuda_kernels();
 // channels a multiple of 4 (float32) or 8 and at most 2048.
 bool can_fuse_on_cuda(const Tensor& x);
 
+// The most channels of a norm of pixels.
+constexpr int64_t kWidestPixelNorm = 512;
+
 // A `CudaDropout` keeps each output of silu with probability `keep`, divided by `keep`, and sets
 // the others to 0.
 struct CudaDropout {

@@ -109,6 +109,34 @@ void norm_backward(const Images& shape,
                    void* dx,
                    cudaStream_t stream);
 
+// Returns whether the kernels below accept such images: channels fill whole vectors of 16 bytes, at
+// most 512.
+bool supports_pixel_norm(const Images& shape);
+
+// Computes xhat = v / (mean of v^2 over the channels of the pixel + eps)^(1/2), v = x + offset, and
+// y = act(xhat * gain + intercept) as norm_forward does; the norm's groups do not count. rstd:
+// (images * pixels), the factor of each pixel for the backward pass, or null. 2 images of traffic.
+void pixel_norm_forward(const Images& shape,
+                        const Norm& norm,
+                        const void* x,
+                        float* rstd,
+                        void* y,
+                        cudaStream_t stream);
+
+// Returns the numbers of scratch memory that pixel_norm_backward needs.
+int64_t pixel_norm_scratch(const Images& shape);
+
+// Computes the gradients of pixel_norm_forward. 3 images of traffic.
+void pixel_norm_backward(const Images& shape,
+                         const Norm& norm,
+                         const void* x,
+                         const void* dy,
+                         const float* rstd,
+                         float* scratch,
+                         const NormGradients& gradients,
+                         void* dx,
+                         cudaStream_t stream);
+
 // Computes y = (h + x + bias) * scale, with bias (C) or null; y may be h. 3 images of traffic.
 void residual_forward(const Images& shape,
                       const void* h,

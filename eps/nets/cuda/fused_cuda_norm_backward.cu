@@ -4,19 +4,10 @@
 // sum of g and S2 = sum of g xhat over the pixels, and per group m1 and m2 the means of gain g and
 // gain g xhat:
 //   dx = rstd (gain g - m1 - xhat m2).
-#include "eps/nets/cuda/fused_cuda_dropout.cuh"
-#include "eps/nets/cuda/fused_cuda_vectors.cuh"
+#include "eps/nets/cuda/fused_cuda_gradients.cuh"
 
 namespace eps::nets::cuda {
 namespace {
-
-// Returns dy silu'(z), where silu'(z) = s (1 + z (1 - s)) and s = sigmoid(z).
-template <Epilogue epilogue>
-__device__ inline float through_activation(float dy, float z) {
-  if (epilogue == Epilogue::nothing) return dy;
-  const float s = sigmoid(z);
-  return dy * s * (1.0f + z * (1.0f - s));
-}
 
 // Computes, per chunk and channel, the sums of g and g (x - center). Reads x and dy once.
 template <class T, Epilogue epilogue>
@@ -88,25 +79,6 @@ __device__ inline GroupMeans group_means(
   }
   const double count = static_cast<double>(pixels) * size;
   return {m1 / count, m2 / count};
-}
-
-// Writes the gradients of the tables for one channel of one image, from S1 and S2.
-__device__ inline void write_gradients(const Norm& norm,
-                                       const NormGradients& out,
-                                       int image,
-                                       int c,
-                                       int channels,
-                                       float s1,
-                                       float s2) {
-  const int64_t at = static_cast<int64_t>(image) * channels + c;
-  const float scale =
-      norm.modulation.data ? 1.0f + norm.modulation.data[image * norm.modulation.stride + c] : 1.0f;
-  out.weight[at] = scale * s2;
-  out.bias[at] = scale * s1;
-  if (!out.modulation) return;
-  float* row = out.modulation + 2 * static_cast<int64_t>(image) * channels;
-  row[c] = load_channel(norm.weight, c) * s2 + load_channel(norm.bias, c) * s1;
-  row[channels + c] = s1;
 }
 
 // Computes the coefficients and the gradients of the tables from the sums of sum_gradients, with

@@ -74,11 +74,11 @@ TEST_F(TorchPython, WhatTorchWritesIsReadTheSame) {
 TEST_F(TorchPython, ASnapshotsNetworkAnswersToTheBit) {
   const c10::NoGradGuard no_gradients;
   const Folder folder;
-  for (const auto& [name, config] : small_networks())
+  for (const auto& [name, config] : small_edm_networks())
     write_checkpoint(folder.file(name + ".safetensors"), {.network = wave_network(config)});
   const Outcome outcome = write_checkpoints(folder);
   ASSERT_EQ(outcome.status, 0) << outcome.output;
-  for (const auto& [name, config] : small_networks()) {
+  for (const auto& [name, config] : small_edm_networks()) {
     const std::string path = folder.file(name + ".pkl");
     const Safetensors file = read_any_checkpoint(path);
     EXPECT_EQ(file.metadata.at("source"), "edm-snapshot");
