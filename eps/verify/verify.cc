@@ -14,6 +14,7 @@
 #include "eps/priors/stationary.h"
 #include "eps/verify/bounds.h"
 #include "eps/verify/contract.h"
+#include "eps/verify/tiles.h"
 
 namespace eps {
 namespace {
@@ -232,6 +233,9 @@ const std::vector<std::pair<std::string, std::string>>& verify_claims() {
       {"post mean",
        "samples with an exact prior against the closed-form posterior mean; standard errors"},
       {"post cov", "the same for the posterior covariance; standard errors"},
+      {"seams",
+       "samples of a local network evaluated tile by tile against those of the whole picture: "
+       "relative error"},
   };
   return claims;
 }
@@ -253,6 +257,12 @@ std::vector<VerifyRow> verify(uint64_t seed, const Rows& report) {
                                  "blur_motion:length=15,angle=30",
                                  "fourier_lines:acceleration=4"})
     jobs.push_back([=](const Rows& row) { verify_image(spec, seed, row); });
+  for (const std::string spec : {"inpaint_random:missing=0.7",
+                                 "blur_gaussian:std=1.5,size=13,border=valid",
+                                 "downscale:factor=2,filter=bicubic"})
+    jobs.push_back([=](const Rows& row) {
+      row({"tiles", "90 x 118 x 3, " + spec, "seams", tiles_error(spec, seed), 1e-5});
+    });
   return run_in_order<VerifyRow>(jobs, report);
 }
 

@@ -8,7 +8,7 @@ namespace eps {
 
 // A `VerifyRow` is one claim about one subject, which holds if |value| <= bound.
 struct VerifyRow {
-  std::string table;    // "operators", "samplers", "images"
+  std::string table;    // "operators", "functions", "samplers", "images", "tiles"
   std::string subject;  // an operator spec; a solver on a schedule; a prior with an operator
   std::string claim;    // the column of the table
   double value;
