@@ -10,6 +10,7 @@
 #include <set>
 
 #include "eps/data/sources/source.h"
+#include "eps/data/upload.h"
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
 #include "eps/io/images/resize.h"
@@ -210,6 +211,17 @@ class Decoder {
 };
 
 }  // namespace
+
+LabelledImages Dataset::draw(const std::vector<int64_t>& places, Rng&, at::Device device) const {
+  const Tensor index = upload(at::tensor(places, at::kLong), images.device());
+  const Tensor chosen = upload(images.index_select(0, index), device);
+  LabelledImages drawn;
+  drawn.images = chosen.scalar_type() == at::kByte ? from_uint8(chosen) : chosen.to(at::kFloat);
+  if (label_dim == 0) return drawn;
+  const Tensor own = upload(labels.index_select(0, index), device);
+  drawn.labels = own.dim() == 1 ? at::one_hot(own, label_dim).to(at::kFloat) : own;
+  return drawn;
+}
 
 void Dataset::to(at::Device device) {
   images = images.to(device);

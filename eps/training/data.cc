@@ -72,10 +72,8 @@ TrainingData load_training_data(const TrainingConfig& config,
   return data;
 }
 
-void keep_near(Dataset& data, at::Device device) {
-  if (data.size() > 0 && !device.is_cpu() &&
-      static_cast<int64_t>(data.images.nbytes()) <= kDatasetOnGpu)
-    data.to(device);
+void keep_near(ImageSet& data, at::Device device) {
+  if (!device.is_cpu() && data.bytes() <= kDatasetOnGpu) data.to(device);
 }
 
 }  // namespace eps::training

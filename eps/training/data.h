@@ -16,6 +16,6 @@ TrainingData load_training_data(const TrainingConfig& config,
                                 const std::function<void(const std::string&)>& say);
 
 // Moves the images to the device if they fit there.
-void keep_near(Dataset& data, at::Device device);
+void keep_near(ImageSet& data, at::Device device);
 
 }  // namespace eps::training

@@ -95,7 +95,7 @@ class Run {
     start.network.to(device, at::kFloat);
     return start;
   }
-  static const Dataset& near(Dataset& data, at::Device device) {
+  static const ImageSet& near(ImageSet& data, at::Device device) {
     keep_near(data, device);
     return data;
   }

@@ -185,7 +185,7 @@ Safetensors Trainer::state() const {
   add(kAdamSquare, adam_.state().square);
   file.metadata["training"] = json_text({{"images_seen", images_seen_},
                                          {"images_before", start_.provenance.images_seen},
-                                         {"images_in_data", source_.images()},
+                                         {"images_in_data", source_.data().pictures()},
                                          {"steps", adam_.state().steps}});
   return file;
 }
@@ -231,11 +231,11 @@ void Trainer::restore(const Safetensors& state) {
   const Json counts = parse_json(text->second, "training state");
   JsonFields fields(counts, "training state");
   const auto images_in_data = fields.get<int64_t>("images_in_data");
-  check(images_in_data == source_.images(),
+  check(images_in_data == source_.data().pictures(),
         "training state: made with a data set of ",
         images_in_data,
         " images, which cannot become ",
-        source_.images());
+        source_.data().pictures());
   fields.required("images_seen", images_seen_);
   fields.required("images_before", start_.provenance.images_seen);
   fields.required("steps", adam_.state().steps);
