@@ -17,6 +17,12 @@ struct ImageSource {
   std::vector<std::string> class_names;  // empty: no names; two sources must agree
 };
 
+// Opens the sources of a data set, after a check of the options; none may be empty.
+std::vector<ImageSource> open_sources(const std::vector<std::string>& sources,
+                                      const DatasetOptions& options);
+// Returns the names of the sources for messages, as the user gave them.
+std::string names_of(const std::vector<ImageSource>& sources);
+
 ImageSource open_image_folder(const std::string& path);
 ImageSource open_edm_zip(const std::string& path);
 // Opens "synthetic:..."; a size or number of channels that the spec omits comes from the options.
