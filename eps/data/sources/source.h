@@ -22,6 +22,8 @@ std::vector<ImageSource> open_sources(const std::vector<std::string>& sources,
                                       const DatasetOptions& options);
 // Returns the names of the sources for messages, as the user gave them.
 std::string names_of(const std::vector<ImageSource>& sources);
+// Throws an Error where a dataset.json gives labels; classes by folders have names.
+void refuse_labels(const std::vector<ImageSource>& sources);
 
 ImageSource open_image_folder(const std::string& path);
 ImageSource open_edm_zip(const std::string& path);
