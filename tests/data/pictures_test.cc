@@ -2,17 +2,11 @@
 #include "eps/data/pictures.h"
 
 #include "tests/data/image_files.h"
+#include "tests/data/mapped_pictures.h"
 #include "tests/io/zip_bytes.h"
 
 namespace eps {
 namespace {
-
-// A picture whose channels are the row, the column and a number of its own.
-Tensor mapped(int64_t height, int64_t width, int64_t number) {
-  const Tensor rows = at::arange(height, at::kByte).view({1, -1, 1}).expand({1, height, width});
-  const Tensor columns = at::arange(width, at::kByte).expand({1, height, width});
-  return at::cat({rows, columns, at::full_like(rows, number)});
-}
 
 TEST(Pictures, SeveralSourcesAreOneSetInTheOrderOfNames) {
   const Folder folder, other;
