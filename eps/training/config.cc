@@ -118,6 +118,7 @@ void check_numbers(const TrainingConfig& c) {
   for (const auto& [name, value] : {std::pair{"p_std", c.p_std},
                                     {"learning_rate", c.learning_rate},
                                     {"rampup", c.rampup},
+                                    {"decay", c.decay},
                                     {"beta1", c.beta1},
                                     {"beta2", c.beta2},
                                     {"adam_epsilon", c.adam_epsilon},
@@ -125,6 +126,11 @@ void check_numbers(const TrainingConfig& c) {
                                     {"ema_rampup", c.ema_rampup},
                                     {"loss_scaling", c.loss_scaling}})
     check_at_least(name, value, 0);
+  check(c.decay <= static_cast<double>(c.images),
+        "training: decay must be at most images, ",
+        c.images,
+        "; got ",
+        c.decay);
   check(c.loss_scaling > 0, "training: loss_scaling must be > 0, got ", c.loss_scaling);
   check(std::isfinite(c.p_mean), "training: p_mean must be a number, got ", c.p_mean);
   check(c.beta1 < 1 && c.beta2 < 1, "training: beta1 and beta2 must be below 1");
@@ -215,6 +221,8 @@ TrainerOptions trainer_options(const TrainingConfig& config) {
           .micro_batch = config.micro_batch,
           .learning_rate = config.learning_rate,
           .rampup = config.rampup,
+          .decay = config.decay,
+          .images = config.images,
           .adam = {config.beta1, config.beta2, config.adam_epsilon},
           .ema_halflife = config.ema_halflife,
           .ema_rampup = config.ema_rampup,

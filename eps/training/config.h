@@ -39,6 +39,7 @@ struct TrainingConfig {
   int64_t micro_batch = TrainerOptions{}.micro_batch;
   double learning_rate = TrainerOptions{}.learning_rate;
   double rampup = TrainerOptions{}.rampup;
+  double decay = TrainerOptions{}.decay;
   double beta1 = AdamOptions{}.beta1;
   double beta2 = AdamOptions{}.beta2;
   double adam_epsilon = AdamOptions{}.epsilon;
@@ -120,6 +121,7 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("micro_batch", c.micro_batch, "Images a pass; 0: a process's whole share", true);
   visit("learning_rate", c.learning_rate, "Learning rate after the ramp", false);
   visit("rampup", c.rampup, "Images over which the learning rate rises from 0", false);
+  visit("decay", c.decay, "Last images of the run, over which the learning rate falls to 0", true);
   visit("beta1", c.beta1, "Adam's beta1", false);
   visit("beta2", c.beta2, "Adam's beta2", false);
   visit("adam_epsilon", c.adam_epsilon, "Adam's epsilon", false);

@@ -154,7 +154,8 @@ void Trainer::step() {
 }
 
 double Trainer::learning_rate() const {
-  return learning_rate_at(images_seen_, options_.learning_rate, options_.rampup);
+  return learning_rate_at(images_seen_, options_.learning_rate, options_.rampup) *
+         decay_at(images_seen_, options_.images, options_.decay);
 }
 
 Trainer::Report Trainer::report() {
