@@ -106,6 +106,7 @@ void check_numbers(const TrainingConfig& c) {
                                            {"task_run", c.task_run, 1},
                                            {"holdout", c.holdout, 0},
                                            {"size", c.size, 0},
+                                           {"crop", c.crop, 0},
                                            {"micro_batch", c.micro_batch, 0},
                                            {"seed", c.seed, 0},
                                            {"log_every", c.log_every, 0},
@@ -126,6 +127,9 @@ void check_numbers(const TrainingConfig& c) {
                                     {"ema_rampup", c.ema_rampup},
                                     {"loss_scaling", c.loss_scaling}})
     check_at_least(name, value, 0);
+  check_at_least("reduce", c.reduce, 1);
+  check(c.crop > 0 || (c.reduce == 1 && !c.transpose),
+        "training: reduce and transpose are for crops, but crop is 0");
   check(c.decay <= static_cast<double>(c.images),
         "training: decay must be at most images, ",
         c.images,
@@ -201,6 +205,10 @@ NetworkInput network_input(const TrainingConfig& config) {
   if (config.show_skip) input = input.with(Channel::skip);
   input.scale_side = config.scale_side;
   return input;
+}
+
+CropOptions crop_options(const TrainingConfig& config) {
+  return {.side = config.crop, .reduce = config.reduce, .transpose = config.transpose};
 }
 
 BatchOptions batch_options(const TrainingConfig& config) {

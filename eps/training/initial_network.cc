@@ -139,9 +139,7 @@ Checkpoint initial_network(const TrainingConfig& config, const ImageSet& data) {
     p = {.kind = Kind::anisotropic,
          .sigma_data = p.sigma_data,
          .prior_variance = config.prior_variance};
-    if (config.prior_variance != "constant") {
-      p.spectrum = spectrum_of(data);
-    }
+    if (config.prior_variance != "constant") p.spectrum = spectrum_of(data);
   }
   check(!start.input.has(Channel::skip) || p.kind == Kind::anisotropic,
         config.start,
@@ -152,6 +150,15 @@ Checkpoint initial_network(const TrainingConfig& config, const ImageSet& data) {
                       .tasks = config.tasks,
                       .sigma_y = config.tasks.empty() ? "" : config.sigma_y};
   return start;
+}
+
+Checkpoint resumed_network(Checkpoint state, const TrainingConfig& config, const ImageSet& data) {
+  const int64_t side = data.image_shape()[2];
+  if (config.crop == 0 || side == state.network.config().img_resolution) return state;
+  state.network = nets::at_resolution(state.network, side);
+  Tensor& spectrum = state.preconditioning.spectrum;
+  if (spectrum.defined()) spectrum = spectrum_of(data);
+  return state;
 }
 
 }  // namespace eps::training

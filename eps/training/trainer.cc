@@ -25,6 +25,17 @@ nets::UNet averaging(const nets::UNet& network) {
   return average;
 }
 
+// Returns the names of the parameters in a state, whose network may be named for another resolution
+// than the one that goes on.
+std::vector<std::string> parameter_names(const Safetensors& state) {
+  const auto config = state.metadata.find("config");
+  check(config != state.metadata.end(), "training state: no \"config\" in its metadata");
+  std::vector<std::string> names;
+  for (const auto& spec : nets::UNetPlan(parse_model_config(config->second).network).tensors)
+    if (!spec.is_buffer) names.push_back(spec.name);
+  return names;
+}
+
 }  // namespace
 
 Trainer::Trainer(const Checkpoint& start,
@@ -209,15 +220,17 @@ Checkpoint Trainer::average_in(Safetensors state, const std::string& name) {
 
 void Trainer::restore(const Safetensors& state) {
   const c10::NoGradGuard no_grad;
-  const auto names = network_.parameters();
+  const std::vector<std::string> names = parameter_names(state);
+  const int64_t count = std::ssize(names), wanted = network_.plan().parameter_tensors();
+  check(count == wanted, "training state: has ", count, " parameters, the network ", wanted);
   const auto load = [&](const std::string& prefix, const Tensor& flat) {
     const std::vector<Tensor> parts = network_.split(flat);
     for (size_t i = 0; i < parts.size(); ++i) {
-      const auto found = state.tensors.find(prefix + names[i].name);
+      const auto found = state.tensors.find(prefix + names[i]);
       check(found != state.tensors.end() && found->second.sizes() == parts[i].sizes(),
             "training state: tensor \"",
             prefix,
-            names[i].name,
+            names[i],
             "\" is missing or of another shape than the network's, ",
             to_string(parts[i].sizes()));
       parts[i].copy_(found->second);
