@@ -10,34 +10,6 @@
 #include "eps/io/images/image.h"
 
 namespace eps {
-namespace {
-
-std::string describe_labels(const ImageSource& source) {
-  if (!source.labels.defined()) return "no labels";
-  if (source.labels.dim() == 1) return "class numbers";
-  return "labels of " + std::to_string(source.label_dim) + " numbers";
-}
-
-// Joins the labels of all sources, and sets their width.
-void join_labels(const std::vector<ImageSource>& sources, Dataset& dataset) {
-  const ImageSource& first = sources.front();
-  std::vector<Tensor> labels;
-  for (const ImageSource& source : sources) {
-    const std::string here = describe_labels(source), there = describe_labels(first);
-    check(here == there, source.name, " has ", here, ", but ", first.name, " has ", there);
-    check(source.class_names.empty() || first.class_names.empty() ||
-              source.class_names == first.class_names,
-          source.name,
-          ": its classes have other names than those of ",
-          first.name);
-    dataset.label_dim = std::max(dataset.label_dim, source.label_dim);
-    labels.push_back(source.labels);
-  }
-  if (first.labels.defined()) dataset.labels = at::cat(labels);
-  dataset.class_names = first.class_names;
-}
-
-}  // namespace
 
 LabelledImages Dataset::draw(const std::vector<int64_t>& places, Rng&, at::Device device) const {
   const Tensor index = upload(at::tensor(places, at::kLong), images.device());
@@ -60,7 +32,10 @@ Dataset read_dataset(const std::vector<std::string>& sources, const DatasetOptio
   const std::vector<ImageSource> opened = open_sources(sources, options);
   Dataset dataset;
   dataset.name = names_of(opened);
-  join_labels(opened, dataset);
+  JoinedLabels joined = join_labels(opened);
+  dataset.labels = joined.labels;
+  dataset.label_dim = joined.label_dim;
+  dataset.class_names = std::move(joined.class_names);
   Decoder decoder(opened, options, Decoder::Sizes::one);
   Shape shape = decoder.first().sizes().vec();
   shape.insert(shape.begin(), decoder.count());
@@ -88,21 +63,30 @@ void check_image_range(const Tensor& images, const std::string& name) {
         high);
 }
 
-ChannelMoments channel_moments(const Tensor& images) {
-  check(images.dim() == 4 && images.scalar_type() == at::kByte && images.numel() > 0,
-        "channel_moments: uint8 images of N x C x H x W are wanted, got ",
-        to_string(images.sizes()));
+Tensor byte_counts(const Tensor& image) {
+  std::vector<Tensor> counts;
+  for (const Tensor& channel : image.unbind(0))
+    counts.push_back(at::bincount(channel.flatten(), {}, 256).cpu());
+  return at::stack(counts);
+}
+
+ChannelMoments moments_of(const Tensor& counts) {
   const Tensor value = from_uint8(at::arange(256, at::kByte)).to(at::kDouble);
   ChannelMoments moments;
-  for (int64_t c = 0; c < images.size(1); ++c) {
-    // The histogram of the bytes gives both moments, exactly and without a copy as floats.
-    const Tensor counts = at::bincount(images.select(1, c).flatten(), {}, 256).cpu();
-    const Tensor weight = counts.to(at::kDouble) / images.select(1, c).numel();
+  for (const Tensor& channel : counts.unbind(0)) {
+    const Tensor weight = channel.to(at::kDouble) / channel.sum();
     const double mean = (weight * value).sum().item<double>();
     moments.mean.push_back(mean);
     moments.std.push_back(std::sqrt((weight * (value - mean).square()).sum().item<double>()));
   }
   return moments;
+}
+
+ChannelMoments channel_moments(const Tensor& images) {
+  check(images.dim() == 4 && images.scalar_type() == at::kByte && images.numel() > 0,
+        "channel_moments: uint8 images of N x C x H x W are wanted, got ",
+        to_string(images.sizes()));
+  return moments_of(byte_counts(images.transpose(0, 1)));
 }
 
 }  // namespace eps

@@ -66,4 +66,9 @@ struct ChannelMoments {
 };
 ChannelMoments channel_moments(const Tensor& images);
 
+// Counts the bytes of an image (C, ...) by channel and value, (C, 256). Counts of several images
+// add up, and moments_of() returns the moments of all, exactly and without a copy as floats.
+Tensor byte_counts(const Tensor& image);
+ChannelMoments moments_of(const Tensor& counts);
+
 }  // namespace eps

@@ -33,4 +33,15 @@ struct Pictures {
 // are ignored; labels in a dataset.json are an Error, since nothing uses them.
 Pictures read_pictures(const std::vector<std::string>& sources, const DatasetOptions& options);
 
+struct PackedPictures {
+  int64_t pictures = 0;   // written
+  int64_t converted = 0;  // of these, in another size or with other channels than their files
+  int64_t skipped = 0;    // not written, since they could not be read
+};
+// Writes the pictures of the sources under their names as a ZIP archive that read_pictures() reads.
+// Files are copied byte for byte; what is converted becomes a PNG.
+PackedPictures write_picture_zip(const std::string& path,
+                                 const std::vector<std::string>& sources,
+                                 const DatasetOptions& options);
+
 }  // namespace eps

@@ -58,13 +58,6 @@ std::string names_of(const std::vector<ImageSource>& sources) {
   return names;
 }
 
-void refuse_labels(const std::vector<ImageSource>& sources) {
-  for (const ImageSource& source : sources)
-    check(!source.labels.defined() || !source.class_names.empty(),
-          source.name,
-          ": has a dataset.json with labels, which pictures of different sizes cannot have");
-}
-
 std::string names_of_sources(const std::vector<std::string>& sources) {
   std::string names;
   for (const auto& source : sources) {
