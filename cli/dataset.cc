@@ -1,12 +1,12 @@
-// The verb `eps dataset` describes a data set, or writes one as an EDM archive.
-#include "eps/data/dataset.h"
-
+// The verb `eps dataset` describes a data set, or writes one as an archive.
 #include <fmt/format.h>
 
 #include <filesystem>
 
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "eps/data/pictures.h"
+#include "eps/data/summary.h"
 
 namespace eps::cli {
 namespace {
@@ -14,16 +14,17 @@ namespace {
 struct DatasetActionOptions {
   std::vector<std::string> paths;
   DatasetOptions read;
+  bool keep_size = false;
 };
 
 void report_skipped(const std::string& fault) { fmt::print(stderr, "eps: skipped: {}\n", fault); }
 
-std::string describe_labels(const Dataset& dataset) {
-  if (!dataset.labels.defined()) return "none";
-  if (dataset.labels.dim() == 2) return fmt::format("vectors of {}", dataset.label_dim);
-  const Tensor counts = at::bincount(dataset.labels, {}, dataset.label_dim);
+std::string describe_labels(const Tensor& labels, int64_t label_dim) {
+  if (!labels.defined()) return "none";
+  if (labels.dim() == 2) return fmt::format("vectors of {}", label_dim);
+  const Tensor counts = at::bincount(labels, {}, label_dim);
   return fmt::format("{} classes of {} to {} images",
-                     dataset.label_dim,
+                     label_dim,
                      counts.min().item<int64_t>(),
                      counts.max().item<int64_t>());
 }
@@ -35,15 +36,22 @@ void print_numbers(const char* name, const std::vector<double>& numbers) {
 }
 
 void run_info(const DatasetActionOptions& o) {
-  const Dataset dataset = read_dataset(o.paths, o.read);
-  const ChannelMoments moments = channel_moments(dataset.images);
-  fmt::print("images   {}\n", dataset.size());
-  fmt::print("skipped  {}\n", dataset.skipped);
-  fmt::print("size     {} x {}\n", dataset.images.size(3), dataset.images.size(2));
-  fmt::print("channels {}\n", dataset.images.size(1));
-  fmt::print("labels   {}\n", describe_labels(dataset));
-  print_numbers("mean    ", moments.mean);
-  print_numbers("std     ", moments.std);
+  const DatasetSummary summary = summary_of(o.paths, o.read);
+  fmt::print("images   {}\n", summary.images);
+  fmt::print("skipped  {}\n", summary.skipped);
+  const auto &low = summary.smallest, &high = summary.largest;
+  if (summary.one_size()) {
+    fmt::print("size     {} x {}\n", high.width, high.height);
+  } else {
+    fmt::print(
+        "sizes    {} to {} wide, {} to {} high\n", low.width, high.width, low.height, high.height);
+    fmt::print("area     {:.1f} megapixels\n", static_cast<double>(summary.pixels) / 1e6);
+  }
+  fmt::print("channels {}\n", summary.channels);
+  if (summary.one_size())
+    fmt::print("labels   {}\n", describe_labels(summary.labels, summary.label_dim));
+  print_numbers("mean    ", summary.moments.mean);
+  print_numbers("std     ", summary.moments.std);
 }
 
 // Refuses an output name that is no .zip, whose folder is missing, or that would overwrite a
@@ -67,13 +75,22 @@ void run_pack(const DatasetActionOptions& o) {
   const std::vector<std::string> sources(o.paths.begin(), o.paths.end() - 1);
   const std::string& output = o.paths.back();
   check_archive(output, sources);
+  if (o.keep_size) {
+    const PackedPictures packed = write_picture_zip(output, sources, o.read);
+    fmt::print("{}: {} pictures, {} of them converted, skipped: {}\n",
+               output,
+               packed.pictures,
+               packed.converted,
+               packed.skipped);
+    return;
+  }
   const Dataset dataset = read_dataset(sources, o.read);
   write_edm_zip(output, dataset);
   fmt::print("{}: {} images of {}, labels: {}, skipped: {}\n",
              output,
              dataset.size(),
              to_string(dataset.images.sizes().slice(1)),
-             describe_labels(dataset),
+             describe_labels(dataset.labels, dataset.label_dim),
              dataset.skipped);
 }
 
@@ -106,13 +123,18 @@ void add_dataset(CLI::App& app) {
   auto* verb = app.add_subcommand("dataset", "Describe a data set, or pack it into one archive");
   verb->require_subcommand(1);
   auto* info =
-      verb->add_subcommand("info", "Print count, size, channels, labels, mean and deviation");
+      verb->add_subcommand("info", "Print count, sizes, channels, labels, mean and deviation");
   const auto info_options = add_action(
       *info, "SOURCE", "Folder of images, EDM archive (.zip) or synthetic:...; see eps list");
   info->callback([info_options] { run_info(*info_options); });
-  auto* pack = verb->add_subcommand("pack", "Write sources as one EDM archive");
+  auto* pack = verb->add_subcommand("pack", "Write sources as one archive, EDM's or a plain one");
   const auto pack_options =
       add_action(*pack, "SOURCE", "Folders, archives or synthetic:..., and last the .zip to write");
+  pack->add_flag("--keep-size",
+                 pack_options->keep_size,
+                 "Write pictures of any sizes, under their names, copied where they need no "
+                 "conversion")
+      ->excludes("--size");
   pack->get_option("SOURCE")->expected(2, CLI::detail::expected_max_vector_size);
   pack->callback([pack_options] { run_pack(*pack_options); });
 }

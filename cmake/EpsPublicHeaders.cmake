@@ -48,6 +48,7 @@ set(EPS_PUBLIC_HEADERS
     eps/methods/method.h
     eps/methods/oracle.h
     eps/data/dataset.h
+    eps/data/image_set.h
     eps/metrics/bootstrap.h
     eps/metrics/calibration.h
     eps/metrics/consistency.h

@@ -26,6 +26,7 @@ enum class Stream : uint32_t {
   training_task = 8,
   training_operator = 9,
   preview_sample = 10,
+  training_crop = 11,  // places of crops in pictures
   training_dropout = 100,
   bootstrap = 0xb007,
 };

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "eps/base/spec.h"
+#include "eps/data/image_set.h"
 
 namespace eps {
 
-struct Dataset {
+struct Dataset final : ImageSet {
   std::string name;       // origin of the images, for messages and provenance
   Tensor images;          // (N, C, H, W): uint8, or float32 in [-1, 1]
   Tensor labels;          // int64 (N) class numbers, or float32 (N, label_dim); undefined: none
@@ -13,8 +14,15 @@ struct Dataset {
   int64_t skipped = 0;    // images that could not be read
   std::vector<std::string> class_names = {};  // where classes have names
 
-  int64_t size() const { return images.defined() ? images.size(0) : 0; }
-  void to(at::Device device);
+  int64_t size() const override { return images.defined() ? images.size(0) : 0; }
+  int64_t pictures() const override { return size(); }
+  Shape image_shape() const override { return images.sizes().slice(1).vec(); }
+  int64_t label_width() const override { return label_dim; }
+  LabelledImages draw(const std::vector<int64_t>& places,
+                      Rng& rng,
+                      at::Device device) const override;
+  int64_t bytes() const override { return static_cast<int64_t>(images.nbytes()); }
+  void to(at::Device device) override;
 };
 
 struct DatasetOptions {
@@ -57,5 +65,10 @@ struct ChannelMoments {
   std::vector<double> mean, std;
 };
 ChannelMoments channel_moments(const Tensor& images);
+
+// Counts the bytes of an image (C, ...) by channel and value, (C, 256). Counts of several images
+// add up, and moments_of() returns the moments of all, exactly and without a copy as floats.
+Tensor byte_counts(const Tensor& image);
+ChannelMoments moments_of(const Tensor& counts);
 
 }  // namespace eps

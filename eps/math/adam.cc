@@ -29,6 +29,11 @@ double learning_rate_at(int64_t images_seen, double rate, double rampup) {
   return rate * std::min(static_cast<double>(images_seen) / std::max(rampup, 1e-8), 1.0);
 }
 
+double decay_at(int64_t images_seen, int64_t images, double decay) {
+  if (decay == 0) return 1;
+  return std::clamp(static_cast<double>(images - images_seen) / decay, 0.0, 1.0);
+}
+
 double ema_weight_at(int64_t images_seen, int64_t batch, double halflife, double rampup) {
   if (rampup > 0) halflife = std::min(halflife, rampup * static_cast<double>(images_seen));
   return std::pow(0.5, static_cast<double>(batch) / std::max(halflife, 1e-8));

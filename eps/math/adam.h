@@ -36,6 +36,10 @@ class Adam {
 // Returns EDM's learning rate: a ramp from 0 over the first `rampup` images.
 double learning_rate_at(int64_t images_seen, double rate, double rampup);
 
+// Returns the factor of the learning rate at the end of a run of `images` images: over the last
+// `decay` of them it falls linearly from 1 to 0 (0: it stays 1).
+double decay_at(int64_t images_seen, int64_t images, double decay);
+
 // Returns EDM's weight of the old average for a step of `batch` images: 0.5^(batch / half-life),
 // the half-life limited to `rampup` times the images seen (0: not limited).
 double ema_weight_at(int64_t images_seen, int64_t batch, double halflife, double rampup);

@@ -298,4 +298,16 @@ UNet with_inputs(const UNet& network, const std::vector<int64_t>& from) {
   return changed;
 }
 
+UNet at_resolution(const UNet& network, int64_t side) {
+  UNetConfig config = network.config();
+  const std::vector<int64_t> sizes = std::exchange(config.attn_resolutions, {});
+  for (int64_t level = 0; level < config.levels(); ++level)
+    if (std::count(sizes.begin(), sizes.end(), config.img_resolution >> level) > 0)
+      config.attn_resolutions.push_back(side >> level);
+  config.img_resolution = side;
+  UNet renamed = network.clone();
+  renamed.plan_ = std::make_shared<const UNetPlan>(config);
+  return renamed;
+}
+
 }  // namespace eps::nets

@@ -68,6 +68,7 @@ class UNet {
   at::ScalarType dtype() const { return dtype_; }
 
   friend UNet with_inputs(const UNet& network, const std::vector<int64_t>& from);
+  friend UNet at_resolution(const UNet& network, int64_t side);
 
  private:
   void allocate();
@@ -90,5 +91,9 @@ UNet widen_input(const UNet& narrow, int64_t extra);
 // Returns the same network with other input channels: channel k has the weights of the old channel
 // from[k], or zeros where from[k] < 0.
 UNet with_inputs(const UNet& network, const std::vector<int64_t>& from);
+
+// Returns the same network for images of another side, which changes the names of its tensors. Its
+// levels keep their attention.
+UNet at_resolution(const UNet& network, int64_t side);
 
 }  // namespace eps::nets

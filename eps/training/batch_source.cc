@@ -8,18 +8,8 @@
 
 #include "eps/diffusion/bridge.h"
 #include "eps/diffusion/schedule.h"
-#include "eps/io/images/image.h"
 
 namespace eps::training {
-namespace {
-
-// Copies a tensor to the device without waiting for the device.
-Tensor upload(const Tensor& tensor, at::Device device) {
-  if (tensor.device() == device) return tensor;
-  return tensor.pin_memory().to(device, /*non_blocking=*/true);
-}
-
-}  // namespace
 
 // A `Drawn` holds the images of a batch, sorted by task.
 struct BatchSource::Drawn {
@@ -30,7 +20,7 @@ struct BatchSource::Drawn {
   Rng rng;
 };
 
-BatchSource::BatchSource(const Dataset& data, const BatchOptions& options, at::Device device)
+BatchSource::BatchSource(const ImageSet& data, const BatchOptions& options, at::Device device)
     : data_(data),
       options_(options),
       device_(device),
@@ -43,7 +33,7 @@ BatchSource::BatchSource(const Dataset& data, const BatchOptions& options, at::D
 }
 
 BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const {
-  const std::vector<int64_t> images = shuffle_.at(first, count);
+  const std::vector<int64_t> places = shuffle_.at(first, count);
   std::vector<uint64_t> positions(static_cast<size_t>(count));
   std::iota(positions.begin(), positions.end(), static_cast<uint64_t>(first));
   std::vector<uint64_t> runs = positions;
@@ -66,7 +56,7 @@ BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const 
   std::vector<int64_t> sorted;
   for (const size_t i : order) {
     drawn.positions.push_back(positions[i]);
-    sorted.push_back(images[i]);
+    sorted.push_back(places[i]);
     ++drawn.counts[static_cast<size_t>(task[i])];
   }
   drawn.rng = Rng::on_device(device_,
@@ -74,15 +64,12 @@ BatchSource::Drawn BatchSource::draw_images(int64_t first, int64_t count) const 
                                          Stream::training_noise,
                                          device_.is_cpu() ? 0 : static_cast<uint64_t>(first)),
                              drawn.positions);
-  const Tensor index = upload(at::tensor(sorted, at::kLong), data_.images.device());
-  const Tensor chosen = upload(data_.images.index_select(0, index), device_);
-  drawn.x0 = chosen.scalar_type() == at::kByte ? from_uint8(chosen) : chosen.to(at::kFloat);
+  Rng cuts(derive_seed(options_.seed, Stream::training_crop), drawn.positions);
+  const LabelledImages chosen = data_.draw(sorted, cuts, device_);
+  drawn.x0 = chosen.images;
+  drawn.labels = chosen.labels;
   const Tensor mirrored = drawn.rng.uniform({count, 1, 1, 1}).to(device_) < 0.5;
   if (options_.flip) drawn.x0 = at::where(mirrored, drawn.x0.flip({3}), drawn.x0);
-  if (data_.label_dim > 0) {
-    const Tensor labels = upload(data_.labels.index_select(0, index), device_);
-    drawn.labels = labels.dim() == 1 ? at::one_hot(labels, data_.label_dim).to(at::kFloat) : labels;
-  }
   return drawn;
 }
 

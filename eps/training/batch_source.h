@@ -5,7 +5,7 @@
 // whatever the size of a batch and the number of processes; on a GPU batch by batch.
 #pragma once
 
-#include "eps/data/dataset.h"
+#include "eps/data/image_set.h"
 #include "eps/data/shuffle.h"
 #include "eps/diffusion/query.h"
 #include "eps/operators/task.h"
@@ -44,11 +44,11 @@ struct TrainingBatch {
   std::vector<TrainingGroup> groups;
 };
 
-// A `BatchSource` draws the batches of a data set.
+// A `BatchSource` draws batches from a set of images.
 class BatchSource {
  public:
-  // The data set must outlive the source; batches are on the device.
-  BatchSource(const Dataset& data, const BatchOptions& options, at::Device device);
+  // The set must outlive the source; batches are on the device.
+  BatchSource(const ImageSet& data, const BatchOptions& options, at::Device device);
 
   // Draws the batch of the images at these positions, sorted by task, with noise levels from
   // p(sigma), or log-uniform in a band. The part of a band above sigma_max() is cut off; a band
@@ -62,7 +62,7 @@ class BatchSource {
   double sigma_max() const;
 
   const BatchOptions& options() const { return options_; }
-  int64_t images() const { return data_.size(); }
+  const ImageSet& data() const { return data_; }
 
  private:
   struct Drawn;
@@ -72,7 +72,7 @@ class BatchSource {
   std::vector<ProblemGroup> make_problems(Drawn& drawn, int64_t first) const;
   TrainingBatch finish(Drawn& drawn, int64_t first, const std::function<Tensor(Rng&)>& sigma) const;
 
-  const Dataset& data_;
+  const ImageSet& data_;
   const BatchOptions options_;
   const at::Device device_;
   const Shuffle shuffle_;

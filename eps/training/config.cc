@@ -106,6 +106,7 @@ void check_numbers(const TrainingConfig& c) {
                                            {"task_run", c.task_run, 1},
                                            {"holdout", c.holdout, 0},
                                            {"size", c.size, 0},
+                                           {"crop", c.crop, 0},
                                            {"micro_batch", c.micro_batch, 0},
                                            {"seed", c.seed, 0},
                                            {"log_every", c.log_every, 0},
@@ -118,6 +119,7 @@ void check_numbers(const TrainingConfig& c) {
   for (const auto& [name, value] : {std::pair{"p_std", c.p_std},
                                     {"learning_rate", c.learning_rate},
                                     {"rampup", c.rampup},
+                                    {"decay", c.decay},
                                     {"beta1", c.beta1},
                                     {"beta2", c.beta2},
                                     {"adam_epsilon", c.adam_epsilon},
@@ -125,6 +127,14 @@ void check_numbers(const TrainingConfig& c) {
                                     {"ema_rampup", c.ema_rampup},
                                     {"loss_scaling", c.loss_scaling}})
     check_at_least(name, value, 0);
+  check_at_least("reduce", c.reduce, 1);
+  check(c.crop > 0 || (c.reduce == 1 && !c.transpose),
+        "training: reduce and transpose are for crops, but crop is 0");
+  check(c.decay <= static_cast<double>(c.images),
+        "training: decay must be at most images, ",
+        c.images,
+        "; got ",
+        c.decay);
   check(c.loss_scaling > 0, "training: loss_scaling must be > 0, got ", c.loss_scaling);
   check(std::isfinite(c.p_mean), "training: p_mean must be a number, got ", c.p_mean);
   check(c.beta1 < 1 && c.beta2 < 1, "training: beta1 and beta2 must be below 1");
@@ -197,6 +207,10 @@ NetworkInput network_input(const TrainingConfig& config) {
   return input;
 }
 
+CropOptions crop_options(const TrainingConfig& config) {
+  return {.side = config.crop, .reduce = config.reduce, .transpose = config.transpose};
+}
+
 BatchOptions batch_options(const TrainingConfig& config) {
   BatchOptions options{.input = network_input(config),
                        .tasks = {},
@@ -215,6 +229,8 @@ TrainerOptions trainer_options(const TrainingConfig& config) {
           .micro_batch = config.micro_batch,
           .learning_rate = config.learning_rate,
           .rampup = config.rampup,
+          .decay = config.decay,
+          .images = config.images,
           .adam = {config.beta1, config.beta2, config.adam_epsilon},
           .ema_halflife = config.ema_halflife,
           .ema_rampup = config.ema_rampup,

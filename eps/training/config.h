@@ -1,7 +1,7 @@
 // The configuration of a training run, from flags or a file, and kept with the run.
 #pragma once
 
-#include "eps/data/dataset.h"
+#include "eps/data/crops.h"
 #include "eps/training/trainer.h"
 
 namespace eps::training {
@@ -14,6 +14,9 @@ struct TrainingConfig {
   int64_t holdout = 0;
   int64_t size = 0;
   std::string fit = "crop";
+  int64_t crop = 0;
+  double reduce = CropOptions{}.reduce;
+  bool transpose = CropOptions{}.transpose;
   bool flip = BatchOptions{}.flip;
   bool strict = false;
 
@@ -39,6 +42,7 @@ struct TrainingConfig {
   int64_t micro_batch = TrainerOptions{}.micro_batch;
   double learning_rate = TrainerOptions{}.learning_rate;
   double rampup = TrainerOptions{}.rampup;
+  double decay = TrainerOptions{}.decay;
   double beta1 = AdamOptions{}.beta1;
   double beta2 = AdamOptions{}.beta2;
   double adam_epsilon = AdamOptions{}.epsilon;
@@ -66,15 +70,26 @@ void for_each_field(Config& c, Visit&& visit) {
   visit(
       "data", c.data, "EDM zips, folders of images, or synthetic[:...]; several are one set", true);
   visit("validation", c.validation, "Held-out images, in the same formats", true);
-  visit("holdout",
-        c.holdout,
-        "Without validation: this many images, drawn from everywhere, are held out",
-        false);
+  visit(
+      "holdout",
+      c.holdout,
+      "Without validation: this many images (pictures, of crops), drawn from everywhere, are held "
+      "out",
+      false);
   visit("size", c.size, "Side of the images in pixels; 0: that of the data", false);
   visit("fit",
         c.fit,
         "Way to that size: crop (the centred square, resized) or resize (stretched)",
         false);
+  visit("crop",
+        c.crop,
+        "Side of random crops of pictures of any sizes; 0: the images as they are",
+        true);
+  visit("reduce",
+        c.reduce,
+        "Largest reduction of a crop's region, drawn uniformly from 1; 1: pixels as they are",
+        true);
+  visit("transpose", c.transpose, "Exchange rows and columns of half of the crops", false);
   visit("flip", c.flip, "Mirror half of the images", false);
   visit("strict", c.strict, "Stop at an image that cannot be read instead of skipping it", true);
   visit("input",
@@ -120,6 +135,7 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("micro_batch", c.micro_batch, "Images a pass; 0: a process's whole share", true);
   visit("learning_rate", c.learning_rate, "Learning rate after the ramp", false);
   visit("rampup", c.rampup, "Images over which the learning rate rises from 0", false);
+  visit("decay", c.decay, "Last images of the run, over which the learning rate falls to 0", true);
   visit("beta1", c.beta1, "Adam's beta1", false);
   visit("beta2", c.beta2, "Adam's beta2", false);
   visit("adam_epsilon", c.adam_epsilon, "Adam's epsilon", false);
@@ -160,6 +176,7 @@ void check_resumable(const TrainingConfig& stored, const TrainingConfig& wanted)
 
 // Returns the network's input: `input`, `show_skip` and `scale_side` together.
 NetworkInput network_input(const TrainingConfig& config);
+CropOptions crop_options(const TrainingConfig& config);
 BatchOptions batch_options(const TrainingConfig& config);
 TrainerOptions trainer_options(const TrainingConfig& config);
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "eps/data/crops.h"
 #include "eps/data/shuffle.h"
 
 namespace eps::training {
@@ -10,23 +13,40 @@ namespace {
 
 constexpr int64_t kDatasetOnGpu = int64_t{16} << 30;  // the most bytes of images on a GPU
 
+using Say = std::function<void(const std::string&)>;
+
 // Returns the images at these places.
-Dataset chosen(const Dataset& data, const Tensor& places) {
+Dataset chosen(const Dataset& data, const std::vector<int64_t>& places) {
+  const Tensor index = at::tensor(places, at::kLong);
   Dataset part = data;
-  part.images = data.images.index_select(0, places);
-  if (data.labels.defined()) part.labels = data.labels.index_select(0, places);
+  part.images = data.images.index_select(0, index);
+  if (data.labels.defined()) part.labels = data.labels.index_select(0, index);
   return part;
 }
 
-// Both sets must have images of one shape and the same classes; fewer classes may occur in the
-// smaller one.
-void check_alike(const Dataset& train, const Dataset& held_out) {
-  const auto shape = [](const Dataset& data) { return data.images.sizes().slice(1); };
-  check(shape(held_out) == shape(train),
+// A `Split` holds the images to train on and those held out. The latter come from everywhere in the
+// set, which may be sorted by class.
+struct Split {
+  std::vector<int64_t> train, held_out;
+};
+
+Split split(int64_t all, int64_t holdout) {
+  const int64_t kept = all - holdout;
+  check(kept > 0, "training: holdout=", holdout, " of ", all, " images leaves none to train on");
+  const std::vector<int64_t> order = Shuffle(all, kHeldOutSeed).at(0, all);
+  return {{order.begin(), order.begin() + kept}, {order.begin() + kept, order.end()}};
+}
+
+void check_shapes(const ImageSet& train, const ImageSet& held_out) {
+  check(held_out.image_shape() == train.image_shape(),
         "training: validation images are ",
-        to_string(shape(held_out)),
+        to_string(held_out.image_shape()),
         ", training images ",
-        to_string(shape(train)));
+        to_string(train.image_shape()));
+}
+
+// Both sets must have the same classes; fewer may occur in the smaller one.
+void check_labels(const Dataset& train, const Dataset& held_out) {
   const auto kind = [](const Dataset& data) {
     return data.labels.defined() ? data.labels.dim() : 0;
   };
@@ -40,42 +60,92 @@ void check_alike(const Dataset& train, const Dataset& held_out) {
         ": other classes, or labels of another kind");
 }
 
-}  // namespace
+DatasetOptions reading(const TrainingConfig& config, const Say& say) {
+  return {.size = config.size, .fit = config.fit, .strict = config.strict, .report = say};
+}
 
-TrainingData load_training_data(const TrainingConfig& config,
-                                const std::function<void(const std::string&)>& say) {
+void say_skipped(const std::string& name, int64_t skipped, const Say& say) {
+  if (skipped > 0 && say)
+    say(fmt::format("{}: {} images could not be read and are left out", name, skipped));
+}
+
+TrainingData load_images(const TrainingConfig& config, const Say& say) {
   const auto read = [&](const std::vector<std::string>& sources) {
-    const Dataset data = read_dataset(
-        sources, {.size = config.size, .fit = config.fit, .strict = config.strict, .report = say});
-    if (data.skipped > 0 && say)
-      say(fmt::format("{}: {} images could not be read and are left out", data.name, data.skipped));
+    Dataset data = read_dataset(sources, reading(config, say));
+    say_skipped(data.name, data.skipped, say);
     return data;
   };
-  TrainingData data{.train = read(config.data), .held_out = {}};
+  Dataset train = read(config.data), held_out;
   if (!config.validation.empty()) {
-    data.held_out = read(config.validation);
-    check_alike(data.train, data.held_out);
-    data.held_out.label_dim = data.train.label_dim;
+    held_out = read(config.validation);
+    check_shapes(train, held_out);
+    check_labels(train, held_out);
+    held_out.label_dim = train.label_dim;
   } else if (config.holdout > 0) {
-    const int64_t all = data.train.size(), kept = all - config.holdout;
-    check(kept > 0,
-          "training: holdout=",
-          config.holdout,
-          " of ",
-          all,
-          " images leaves none to train on");
-    // Held-out images come from everywhere in the set, which may be sorted by class.
-    const Tensor order = at::tensor(Shuffle(all, kHeldOutSeed).at(0, all), at::kLong);
-    data.held_out = chosen(data.train, order.slice(0, kept));
-    data.train = chosen(data.train, order.slice(0, 0, kept));
+    const Split parts = split(train.size(), config.holdout);
+    held_out = chosen(train, parts.held_out);
+    train = chosen(train, parts.train);
   }
+  TrainingData data;
+  data.train = std::make_unique<Dataset>(std::move(train));
+  if (held_out.size() > 0) data.held_out = std::make_unique<Dataset>(std::move(held_out));
   return data;
 }
 
-void keep_near(Dataset& data, at::Device device) {
-  if (data.size() > 0 && !device.is_cpu() &&
-      static_cast<int64_t>(data.images.nbytes()) <= kDatasetOnGpu)
-    data.to(device);
+// Names the pictures that are smaller than a crop. They stay, so that the others are split alike
+// for crops of any side.
+void say_small(const Pictures& pictures, const TrainingConfig& config, const Say& say) {
+  std::vector<std::string> faults;
+  for (const Frame& frame : pictures.frames)
+    if (std::min(frame.height, frame.width) < config.crop)
+      faults.push_back(fmt::format("{}: {} x {} pixels are less than a crop of {} x {}",
+                                   frame.name,
+                                   frame.width,
+                                   frame.height,
+                                   config.crop,
+                                   config.crop));
+  // A set without any crop is refused as a whole.
+  if (faults.empty() || std::ssize(faults) == pictures.size()) return;
+  check(!config.strict, faults[0]);
+  if (!say) return;
+  for (const auto& fault : faults) say(fault);
+  say(fmt::format(
+      "{}: {} pictures are smaller than a crop and are left out", pictures.name, faults.size()));
+}
+
+TrainingData load_crops(const TrainingConfig& config, const Say& say) {
+  const auto read = [&](const std::vector<std::string>& sources) {
+    Pictures pictures = read_pictures(sources, reading(config, say));
+    say_skipped(pictures.name, pictures.skipped, say);
+    say_small(pictures, config, say);
+    return pictures;
+  };
+  Pictures train = read(config.data), held_out;
+  if (!config.validation.empty()) {
+    held_out = read(config.validation);
+  } else if (config.holdout > 0) {
+    const Split parts = split(train.size(), config.holdout);
+    held_out = train.chosen(parts.held_out);
+    train = train.chosen(parts.train);
+  }
+  TrainingData data;
+  CropOptions options = crop_options(config);
+  data.train = std::make_unique<Crops>(std::move(train), options);
+  if (held_out.size() == 0) return data;
+  options.transpose = false;
+  data.held_out = std::make_unique<Crops>(std::move(held_out), options);
+  check_shapes(*data.train, *data.held_out);
+  return data;
+}
+
+}  // namespace
+
+TrainingData load_training_data(const TrainingConfig& config, const Say& say) {
+  return config.crop > 0 ? load_crops(config, say) : load_images(config, say);
+}
+
+void keep_near(ImageSet& data, at::Device device) {
+  if (!device.is_cpu() && data.bytes() <= kDatasetOnGpu) data.to(device);
 }
 
 }  // namespace eps::training

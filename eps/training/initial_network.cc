@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kSpectrumImages = 4096;  // enough for each power to 2%
 
-nets::UNetConfig network_for(const TrainingConfig& config, const Dataset& data) {
+nets::UNetConfig network_for(const TrainingConfig& config, const ImageSet& data) {
   const bool adm = config.arch == "adm";
   nets::UNetConfig network = nets::unet_preset(
       config.preset == "ffhq64" || config.preset == "imagenet64" ? config.preset
@@ -33,10 +33,11 @@ nets::UNetConfig network_for(const TrainingConfig& config, const Dataset& data) 
   }
   if (config.dropout >= 0) network.dropout = config.dropout;
   network.augment_dim = 0;  // nothing is augmented but for mirror images
-  network.img_resolution = data.images.size(3);
-  network.img_channels = network.out_channels = data.images.size(1);
+  const Shape shape = data.image_shape();
+  network.img_resolution = shape[2];
+  network.img_channels = network.out_channels = shape[0];
   network.in_channels = network_input(config).channels(network.img_channels);
-  network.label_dim = data.label_dim;
+  network.label_dim = data.label_width();
   validate(network);
   return network;
 }
@@ -66,7 +67,7 @@ std::vector<int64_t> places(const NetworkInput& before,
 }
 
 // Returns the network in the file, its input channels rearranged for this run's input.
-Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
+Checkpoint warm_start(const TrainingConfig& config, const ImageSet& data) {
   const Safetensors file = read_any_checkpoint(find_model(config.start));
   check(!file.metadata.contains("training"),
         config.start,
@@ -99,19 +100,30 @@ Checkpoint warm_start(const TrainingConfig& config, const Dataset& data) {
   return start;
 }
 
+// Returns the power spectrum of images spread over the set, which may be sorted by class.
+Tensor spectrum_of(const ImageSet& data) {
+  const int64_t step = std::max<int64_t>(data.size() / kSpectrumImages, 1);
+  std::vector<int64_t> places;
+  for (int64_t place = 0; place < std::min(data.size(), step * kSpectrumImages); place += step)
+    places.push_back(place);
+  Rng rng(derive_seed(kHeldOutSeed, Stream::training_crop, 1), std::ssize(places));
+  return power_spectrum(data.draw(places, rng, at::kCPU).images);
+}
+
 }  // namespace
 
-void check_fits(const nets::UNetConfig& network, const Dataset& data, const std::string& name) {
+void check_fits(const nets::UNetConfig& network, const ImageSet& data, const std::string& name) {
+  const Shape shape = data.image_shape();
   const auto wants = [&](const char* what, int64_t own, int64_t given) {
     check(own == given, name, ": a network for ", own, " ", what, "; the data have ", given);
   };
-  wants("channels", network.img_channels, data.images.size(1));
-  wants("pixels a side", network.img_resolution, data.images.size(3));
-  wants("pixels a side", network.img_resolution, data.images.size(2));
-  if (network.label_dim > 0) wants("classes", network.label_dim, data.label_dim);
+  wants("channels", network.img_channels, shape[0]);
+  wants("pixels a side", network.img_resolution, shape[2]);
+  wants("pixels a side", network.img_resolution, shape[1]);
+  if (network.label_dim > 0) wants("classes", network.label_dim, data.label_width());
 }
 
-Checkpoint initial_network(const TrainingConfig& config, const Dataset& data) {
+Checkpoint initial_network(const TrainingConfig& config, const ImageSet& data) {
   using Kind = Preconditioning::Kind;
   Checkpoint start = config.start.empty()
                          ? Checkpoint{.network = nets::UNet(network_for(config, data))}
@@ -127,12 +139,7 @@ Checkpoint initial_network(const TrainingConfig& config, const Dataset& data) {
     p = {.kind = Kind::anisotropic,
          .sigma_data = p.sigma_data,
          .prior_variance = config.prior_variance};
-    if (config.prior_variance != "constant") {
-      // The images are spread over the set, which may be sorted by class.
-      const int64_t step = std::max<int64_t>(data.size() / kSpectrumImages, 1);
-      const Tensor images = data.images.slice(0, 0, step * kSpectrumImages, step);
-      p.spectrum = power_spectrum(images.scalar_type() == at::kByte ? from_uint8(images) : images);
-    }
+    if (config.prior_variance != "constant") p.spectrum = spectrum_of(data);
   }
   check(!start.input.has(Channel::skip) || p.kind == Kind::anisotropic,
         config.start,
@@ -143,6 +150,15 @@ Checkpoint initial_network(const TrainingConfig& config, const Dataset& data) {
                       .tasks = config.tasks,
                       .sigma_y = config.tasks.empty() ? "" : config.sigma_y};
   return start;
+}
+
+Checkpoint resumed_network(Checkpoint state, const TrainingConfig& config, const ImageSet& data) {
+  const int64_t side = data.image_shape()[2];
+  if (config.crop == 0 || side == state.network.config().img_resolution) return state;
+  state.network = nets::at_resolution(state.network, side);
+  Tensor& spectrum = state.preconditioning.spectrum;
+  if (spectrum.defined()) spectrum = spectrum_of(data);
+  return state;
 }
 
 }  // namespace eps::training

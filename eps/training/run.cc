@@ -48,17 +48,19 @@ class Run {
         // The first rank reports progress; any rank may stop the run.
         hooks_(ranks_in_environment().rank == 0 ? hooks : TrainingHooks{.stop = hooks.stop}),
         data_(load_training_data(config, hooks_.say)),
-        start_(on_device(start ? *start : initial_network(config, data_.train), device)),
-        source_(near(data_.train, device), batch_options(config), device),
+        start_(on_device(start ? resumed_network(*start, config, *data_.train)
+                               : initial_network(config, *data_.train),
+                         device)),
+        source_(near(*data_.train, device), batch_options(config), device),
         ranks_(Ranks::from_environment(device)),
         trainer_(start_, source_, trainer_options(config), ranks_) {
-    check_fits(start_.network.config(), data_.train, directory_.path());
+    check_fits(start_.network.config(), *data_.train, directory_.path());
     try_one_batch();
-    if (data_.held_out.size() == 0) return;
+    if (!data_.held_out) return;
     BatchOptions options = options_of_each();
     options.seed = kHeldOutSeed;
     options.flip = false;
-    held_out_.emplace(near(data_.held_out, device), options, device);
+    held_out_.emplace(near(*data_.held_out, device), options, device);
   }
 
   void resume(const RunDirectory::State& state) {
@@ -95,7 +97,7 @@ class Run {
     start.network.to(device, at::kFloat);
     return start;
   }
-  static const Dataset& near(Dataset& data, at::Device device) {
+  static const ImageSet& near(ImageSet& data, at::Device device) {
     keep_near(data, device);
     return data;
   }
@@ -115,7 +117,7 @@ class Run {
       // Operators are made once where the run's own source will do.
       std::optional<BatchSource> each;
       if (config_.task_run > 1)
-        each.emplace(data_.train, options_of_each(), start_.network.device());
+        each.emplace(*data_.train, options_of_each(), start_.network.device());
       const TrainingBatch batch =
           (each ? *each : source_)
               .draw(0, std::min<int64_t>(64, std::max<int64_t>(config_.batch, 8)));
@@ -172,7 +174,7 @@ class Run {
   void validate() {
     const auto means = validation_loss(trainer_.average(),
                                        *held_out_,
-                                       std::min(config_.validation_images, data_.held_out.size()),
+                                       std::min(config_.validation_images, data_.held_out->size()),
                                        std::min<int64_t>(config_.batch, 256),
                                        ranks_);
     if (ranks_.first())
@@ -215,7 +217,7 @@ class Run {
   void show() {
     // Every rank draws the picture, and one writes it, so that no rank waits.
     const Tensor picture = preview(
-        trainer_.average(), *held_out_, std::min(config_.preview_images, data_.held_out.size()));
+        trainer_.average(), *held_out_, std::min(config_.preview_images, data_.held_out->size()));
     const std::string name = fmt::format("preview-{:012d}.png", trainer_.images_seen());
     if (ranks_.first()) write_png(directory_.file(name), picture);
     last_time_ = std::chrono::steady_clock::now();

@@ -25,6 +25,17 @@ nets::UNet averaging(const nets::UNet& network) {
   return average;
 }
 
+// Returns the names of the parameters in a state, whose network may be named for another resolution
+// than the one that goes on.
+std::vector<std::string> parameter_names(const Safetensors& state) {
+  const auto config = state.metadata.find("config");
+  check(config != state.metadata.end(), "training state: no \"config\" in its metadata");
+  std::vector<std::string> names;
+  for (const auto& spec : nets::UNetPlan(parse_model_config(config->second).network).tensors)
+    if (!spec.is_buffer) names.push_back(spec.name);
+  return names;
+}
+
 }  // namespace
 
 Trainer::Trainer(const Checkpoint& start,
@@ -154,7 +165,8 @@ void Trainer::step() {
 }
 
 double Trainer::learning_rate() const {
-  return learning_rate_at(images_seen_, options_.learning_rate, options_.rampup);
+  return learning_rate_at(images_seen_, options_.learning_rate, options_.rampup) *
+         decay_at(images_seen_, options_.images, options_.decay);
 }
 
 Trainer::Report Trainer::report() {
@@ -185,7 +197,7 @@ Safetensors Trainer::state() const {
   add(kAdamSquare, adam_.state().square);
   file.metadata["training"] = json_text({{"images_seen", images_seen_},
                                          {"images_before", start_.provenance.images_seen},
-                                         {"images_in_data", source_.images()},
+                                         {"images_in_data", source_.data().pictures()},
                                          {"steps", adam_.state().steps}});
   return file;
 }
@@ -208,15 +220,17 @@ Checkpoint Trainer::average_in(Safetensors state, const std::string& name) {
 
 void Trainer::restore(const Safetensors& state) {
   const c10::NoGradGuard no_grad;
-  const auto names = network_.parameters();
+  const std::vector<std::string> names = parameter_names(state);
+  const int64_t count = std::ssize(names), wanted = network_.plan().parameter_tensors();
+  check(count == wanted, "training state: has ", count, " parameters, the network ", wanted);
   const auto load = [&](const std::string& prefix, const Tensor& flat) {
     const std::vector<Tensor> parts = network_.split(flat);
     for (size_t i = 0; i < parts.size(); ++i) {
-      const auto found = state.tensors.find(prefix + names[i].name);
+      const auto found = state.tensors.find(prefix + names[i]);
       check(found != state.tensors.end() && found->second.sizes() == parts[i].sizes(),
             "training state: tensor \"",
             prefix,
-            names[i].name,
+            names[i],
             "\" is missing or of another shape than the network's, ",
             to_string(parts[i].sizes()));
       parts[i].copy_(found->second);
@@ -231,11 +245,11 @@ void Trainer::restore(const Safetensors& state) {
   const Json counts = parse_json(text->second, "training state");
   JsonFields fields(counts, "training state");
   const auto images_in_data = fields.get<int64_t>("images_in_data");
-  check(images_in_data == source_.images(),
+  check(images_in_data == source_.data().pictures(),
         "training state: made with a data set of ",
         images_in_data,
         " images, which cannot become ",
-        source_.images());
+        source_.data().pictures());
   fields.required("images_seen", images_seen_);
   fields.required("images_before", start_.provenance.images_seen);
   fields.required("steps", adam_.state().steps);

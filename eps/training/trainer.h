@@ -18,6 +18,8 @@ struct TrainerOptions {
   int64_t micro_batch = 0;  // images a pass of a rank; 0: all of its share
   double learning_rate = 1e-4;
   double rampup = 2e6;  // images over which the learning rate rises from 0
+  double decay = 0;     // images at the end of the run over which it falls to 0
+  int64_t images = 0;   // of the run; for `decay` only
   AdamOptions adam;
   double ema_halflife = 5e5;  // images
   double ema_rampup = 0.05;   // limits the half-life to this part of the images seen; 0: no limit

@@ -65,6 +65,8 @@ const char* name_of(Stream purpose) {
       return "training_operator";
     case Stream::preview_sample:
       return "preview_sample";
+    case Stream::training_crop:
+      return "training_crop";
     case Stream::training_dropout:
       return "training_dropout";
     case Stream::bootstrap:
@@ -86,7 +88,7 @@ TEST(Random, EveryPurposeHasASeedOfItsOwn) {
     }
   }
   EXPECT_EQ(seeds.size(), 2 * purposes);
-  EXPECT_GE(purposes, 13u);
+  EXPECT_GE(purposes, 14u);
 }
 
 // A part of the images gets what it would get among all, also of a shorter draw.

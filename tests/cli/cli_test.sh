@@ -113,6 +113,29 @@ refuses 'is also one of the sources' o.zip "$eps" dataset pack pack.zip ./pack.z
 refuses 'text.png' o.zip "$eps" dataset info text.png
 refuses 'did you mean "count"?' o.zip "$eps" dataset info synthetic:cuont=3
 
+# Pictures of different sizes keep their sizes and their bytes.
+mkdir -p sizes/deep
+cp mask.png sizes/b.png
+succeeds "$eps" dataset pack synthetic:count=1,size=8,channels=1,classes=0 eight.zip
+refuses 'ask for a size' o.zip "$eps" dataset pack eight.zip sizes o.zip
+succeeds "$eps" dataset pack eight.zip sizes any.zip --keep-size
+grep -q 'any.zip: 2 pictures, 0 of them converted, skipped: 0' out.txt || fail "pack --keep-size: $(cat out.txt)"
+succeeds "$eps" dataset info any.zip
+grep -q 'sizes    4 to 8 wide, 4 to 8 high' out.txt || fail "dataset info: $(cat out.txt)"
+grep -q 'images   2' out.txt || fail "dataset info: $(cat out.txt)"
+grep -q 'area     0.0 megapixels' out.txt || fail "dataset info: $(cat out.txt)"
+succeeds "$eps" dataset pack any.zip again.zip --keep-size
+same any.zip again.zip
+cp text.png sizes/deep/c.png
+"$eps" dataset pack sizes any.zip --keep-size --channels 3 >out.txt 2>err.txt || fail "pack --keep-size: $(cat err.txt)"
+grep -q 'any.zip: 1 pictures, 1 of them converted, skipped: 1' out.txt || fail "pack --keep-size: $(cat out.txt)"
+refuses 'sizes/deep/c.png: not a PNG or JPEG' o.zip "$eps" dataset pack sizes o.zip --keep-size --strict
+refuses "entry 'img00000000.png' is written twice" o.zip \
+  "$eps" dataset pack synthetic:count=1 synthetic:count=2 o.zip --keep-size
+succeeds "$eps" dataset pack synthetic:count=3,size=8 labelled.zip
+refuses 'dataset.json with labels' o.zip "$eps" dataset pack synthetic:count=2 labelled.zip o.zip --keep-size
+refuses '--size' o.zip "$eps" dataset pack sizes o.zip --keep-size --size 8
+
 # Bad input: the thing, its value, what is wanted.
 refuses 'absent.npy' o.npy "$eps" operator identity apply absent.npy o.npy
 refuses 'short.npy' o.npy "$eps" operator identity apply short.npy o.npy

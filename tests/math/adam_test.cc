@@ -1,4 +1,4 @@
-// Adam, the learning rate's ramp and the half-life of the average, against their formulas.
+// Adam, the learning rate's ramp and fall and the half-life of the average, against their formulas.
 #include "eps/math/adam.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +28,17 @@ TEST(Adam, LearningRateRisesFromZero) {
   EXPECT_DOUBLE_EQ(learning_rate_at(500000, 1e-4, 2e6), 0.25e-4);
   EXPECT_DOUBLE_EQ(learning_rate_at(9000000, 1e-4, 2e6), 1e-4);
   EXPECT_DOUBLE_EQ(learning_rate_at(1, 1e-4, 0), 1e-4);
+}
+
+TEST(Adam, LearningRateFallsToZeroAtTheEnd) {
+  EXPECT_EQ(decay_at(0, 1000, 400), 1);
+  EXPECT_EQ(decay_at(600, 1000, 400), 1);
+  EXPECT_DOUBLE_EQ(decay_at(700, 1000, 400), 0.75);
+  EXPECT_DOUBLE_EQ(decay_at(999, 1000, 400), 1 / 400.0);
+  EXPECT_EQ(decay_at(1000, 1000, 400), 0);
+  EXPECT_EQ(decay_at(1200, 1000, 400), 0);
+  EXPECT_EQ(decay_at(1000, 1000, 0), 1);
+  EXPECT_DOUBLE_EQ(decay_at(250, 1000, 1000), 0.75);
 }
 
 TEST(Adam, AverageHasItsHalfLife) {

@@ -168,6 +168,23 @@ TEST(UNet, WidenedInputCanBeTrained) {
 }
 
 // Output channel ((head * 64 + c) * 3 + j) of qkv is q, k, v for j = 0, 1, 2.
+// Other names, the same tensors: the answers agree at every size.
+TEST(UNet, AnotherResolutionIsTheSameNetwork) {
+  for (const UNetConfig& config : {small_ddpmpp(), small_pyramid(), small_adm()}) {
+    const UNet small = wave_network(config), large = at_resolution(small, 24);
+    EXPECT_EQ(large.config().img_resolution, 24);
+    EXPECT_EQ(large.config().attn_resolutions, std::vector<int64_t>{12});
+    EXPECT_NE(large.parameters()[10].name, small.parameters()[10].name);
+    for (const int64_t side : {8, 24}) {
+      const Tensor x = waves({2, 3, side, side});
+      EXPECT_TRUE(identical(large.forward(x, kNoise), small.forward(x, kNoise)));
+    }
+    EXPECT_EQ(at_resolution(large, 8).config(), small.config());
+  }
+  EXPECT_EQ(error_of([] { at_resolution(wave_network(small_ddpmpp()), 18); }),
+            "network config: img_resolution must be a multiple of 4, got 18");
+}
+
 TEST(UNet, AttentionInterleavesQueriesKeysAndValuesPerHead) {
   c10::NoGradGuard no_grad;
   UNet network = wave_network(small_adm());

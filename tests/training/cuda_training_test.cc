@@ -71,5 +71,23 @@ TEST_F(CudaTraining, LossesFallInEveryPrecision) {
   }
 }
 
+// Crops are drawn on the CPU, and cut and reduced where the pictures are: the same on every device.
+TEST_F(CudaTraining, CropsAreThoseOfTheCpu) {
+  for (const double reduce : {1.0, 2.5}) {
+    Crops crops(
+        read_pictures({"synthetic:size=48,count=3", "synthetic:size=64,count=2,seed=1"}, {}),
+        {.side = 16, .reduce = reduce, .transpose = true});
+    const std::vector<int64_t> places = {0, 5, 31, 31, 40, 12};
+    const auto drawn = [&](at::Device device) {
+      Rng rng(3, std::ssize(places));
+      return crops.draw(places, rng, device).images.cpu();
+    };
+    const Tensor wanted = drawn(at::kCPU);
+    EXPECT_TRUE(drawn(device_).allclose(wanted, 1e-5, 1e-5));
+    crops.to(device_);
+    EXPECT_TRUE(drawn(device_).allclose(wanted, 1e-5, 1e-5));
+  }
+}
+
 }  // namespace
 }  // namespace eps::training

@@ -31,12 +31,14 @@ TEST(TrainingData, HoldsOutImagesOfAllClassesAndTrainsOnTheOthers) {
   TrainingConfig config = config_for(folder.file("faces"));
   config.holdout = 8;
   const TrainingData data = load_training_data(config, {});
-  EXPECT_EQ(data.train.size(), 8);
-  EXPECT_EQ(data.held_out.size(), 8);
-  EXPECT_EQ(data.held_out.label_dim, 4);
+  EXPECT_EQ(data.train->size(), 8);
+  EXPECT_EQ(data.held_out->size(), 8);
+  EXPECT_EQ(data.held_out->label_width(), 4);
   // Every image once, with its own label: grey 1 to 4 is class 0, and so on.
   std::vector<bool> seen(17);
-  for (const Dataset* part : {&data.train, &data.held_out}) {
+  const auto& train = dynamic_cast<const Dataset&>(*data.train);
+  const auto& held_out = dynamic_cast<const Dataset&>(*data.held_out);
+  for (const Dataset* part : {&train, &held_out}) {
     for (int64_t i = 0; i < part->size(); ++i) {
       const auto grey = part->images[i][0][0][0].item<int64_t>();
       EXPECT_FALSE(seen[static_cast<size_t>(grey)]);
@@ -45,7 +47,7 @@ TEST(TrainingData, HoldsOutImagesOfAllClassesAndTrainsOnTheOthers) {
     }
   }
   // Sorted by class, the last eight would be two classes.
-  EXPECT_GE(std::get<0>(at::_unique(data.held_out.labels)).numel(), 3);
+  EXPECT_GE(std::get<0>(at::_unique(held_out.labels)).numel(), 3);
 }
 
 TEST(TrainingData, RefusesSetsThatDoNotGoTogether) {
@@ -73,7 +75,7 @@ TEST(TrainingData, CountsWhatItLeavesOut) {
   std::vector<std::string> said;
   TrainingConfig config = config_for(folder.file("faces"));
   const auto say = [&](const std::string& line) { said.push_back(line); };
-  EXPECT_EQ(load_training_data(config, say).train.size(), 8);
+  EXPECT_EQ(load_training_data(config, say).train->size(), 8);
   ASSERT_EQ(said.size(), 2u);
   EXPECT_NE(said[0].find("/a/9.png"), std::string::npos) << said[0];
   EXPECT_EQ(said[1], folder.file("faces") + ": 1 images could not be read and are left out");

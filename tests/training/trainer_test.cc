@@ -244,6 +244,7 @@ TEST(Training, TheDefaultsOfAConfigAreThoseOfTheOptions) {
   EXPECT_EQ(options.micro_batch, defaults.micro_batch);
   EXPECT_EQ(options.learning_rate, defaults.learning_rate);
   EXPECT_EQ(options.rampup, defaults.rampup);
+  EXPECT_EQ(options.decay, defaults.decay);
   EXPECT_EQ(options.adam.beta1, defaults.adam.beta1);
   EXPECT_EQ(options.adam.beta2, defaults.adam.beta2);
   EXPECT_EQ(options.adam.epsilon, defaults.adam.epsilon);

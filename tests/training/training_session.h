@@ -33,17 +33,18 @@ inline Dataset synthetic(int64_t count, const std::string& options = "") {
 
 // A `Session` holds a trainer with its configuration, data and source of batches.
 struct Session {
-  Session(const TrainingConfig& c, const Dataset& d)
+  template <class Set>
+  Session(const TrainingConfig& c, const Set& d)
       : config(c),
-        data(d),
-        source(data, batch_options(config), at::kCPU),
-        trainer(initial_network(config, data), source, trainer_options(config)) {}
+        data(std::make_shared<Set>(d)),
+        source(*data, batch_options(config), at::kCPU),
+        trainer(initial_network(config, *data), source, trainer_options(config)) {}
   void steps(int64_t count) {
     for (int64_t i = 0; i < count; ++i) trainer.step();
   }
 
   const TrainingConfig config;
-  const Dataset data;
+  const std::shared_ptr<const ImageSet> data;
   const BatchSource source;
   Trainer trainer;
 };

@@ -23,10 +23,10 @@ struct Archive {
   std::vector<ZipEntry> images;
 
   std::string label(size_t i) const { return path + ": " + quote(images[i].name); }
+  std::string bytes_of(size_t i) const { return entry_content(images[i], path); }
   Tensor read(size_t i) const {
-    const ZipEntry& entry = images[i];
-    if (entry.method == 0) return parse_image(stored_content(entry, path), label(i));
-    return parse_image(entry_content(entry, path), label(i));
+    if (images[i].method != 0) return parse_image(bytes_of(i), label(i));
+    return parse_image(stored_content(images[i], path), label(i));
   }
 };
 
@@ -70,15 +70,15 @@ ImageSource open_edm_zip(const std::string& path) {
   });
   ImageSource source;
   source.name = path;
-  std::vector<std::string> names;
   for (size_t i = 0; i < archive->images.size(); ++i) {
-    names.push_back(archive->images[i].name);
+    source.files.push_back(archive->images[i].name);
     source.image_names.push_back(archive->label(i));
   }
-  if (labels) check_labels_size(path, labels->size, names.size());
+  if (labels) check_labels_size(path, labels->size, source.files.size());
   const std::string json = labels ? entry_content(*labels, path) : "";
-  add_labels(source, names, labels ? &json : nullptr);
+  add_labels(source, source.files, labels ? &json : nullptr);
   source.read = [archive](size_t i) { return archive->read(i); };
+  source.bytes = [archive](size_t i) { return archive->bytes_of(i); };
   return source;
 }
 

@@ -53,7 +53,9 @@ ImageSource open_image_folder(const std::string& path) {
   } else {
     add_labels(source, names, nullptr);
   }
-  source.read = [files = source.image_names](size_t i) { return read_image(files[i]); };
+  source.read = [paths = source.image_names](size_t i) { return read_image(paths[i]); };
+  source.bytes = [paths = source.image_names](size_t i) { return read_file(paths[i]); };
+  source.files = std::move(names);
   return source;
 }
 

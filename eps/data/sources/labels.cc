@@ -140,6 +140,12 @@ void labels_from_folders(ImageSource& source, const std::vector<std::string>& na
   }
 }
 
+std::string describe_labels(const ImageSource& source) {
+  if (!source.labels.defined()) return "no labels";
+  if (source.labels.dim() == 1) return "class numbers";
+  return "labels of " + std::to_string(source.label_dim) + " numbers";
+}
+
 }  // namespace
 
 bool is_image_name(const std::string& name) {
@@ -171,6 +177,32 @@ void add_labels(ImageSource& source,
   if (names.empty()) return;
   if (json != nullptr) return labels_from_json(source, names, *json);
   labels_from_folders(source, names);
+}
+
+JoinedLabels join_labels(const std::vector<ImageSource>& sources) {
+  const ImageSource& first = sources.front();
+  JoinedLabels joined{.class_names = first.class_names};
+  std::vector<Tensor> labels;
+  for (const ImageSource& source : sources) {
+    const std::string here = describe_labels(source), there = describe_labels(first);
+    check(here == there, source.name, " has ", here, ", but ", first.name, " has ", there);
+    check(source.class_names.empty() || first.class_names.empty() ||
+              source.class_names == first.class_names,
+          source.name,
+          ": its classes have other names than those of ",
+          first.name);
+    joined.label_dim = std::max(joined.label_dim, source.label_dim);
+    labels.push_back(source.labels);
+  }
+  if (first.labels.defined()) joined.labels = at::cat(labels);
+  return joined;
+}
+
+void refuse_labels(const std::vector<ImageSource>& sources) {
+  for (const ImageSource& source : sources)
+    check(!source.labels.defined() || !source.class_names.empty(),
+          source.name,
+          ": has a dataset.json with labels, which pictures of different sizes cannot have");
 }
 
 }  // namespace eps

@@ -204,7 +204,10 @@ ImageSource open_synthetic(const std::string& text, const DatasetOptions& option
   ImageSource source;
   source.name = text;
   const int64_t count = spec.integer("count");
-  for (int64_t i = 0; i < count; ++i) source.image_names.push_back(fmt::format("{}: {}", text, i));
+  for (int64_t i = 0; i < count; ++i) {
+    source.files.push_back(fmt::format("img{:08}.png", i));
+    source.image_names.push_back(fmt::format("{}: {}", text, i));
+  }
   source.read = [plan](size_t i) { return draw_image(plan, static_cast<int64_t>(i)); };
   if (spec.has("classes") && spec.integer("classes") == 0) return source;
   source.label_dim = plan.classes();
