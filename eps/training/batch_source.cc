@@ -89,9 +89,13 @@ std::vector<ProblemGroup> BatchSource::make_problems(Drawn& drawn, int64_t first
     return {{nothing, drawn.x0}};
   }
   const Range& range = options_.sigma_y;
-  const Tensor sigma_y = range.low == range.high
-                             ? scalar(range.low)
-                             : draw_in(range, drawn.x0, drawn.rng).to(drawn.x0.options());
+  const Tensor sigma_y =
+      range.low == range.high ? scalar(range.low)
+      : options_.log_sigma_y
+          ? draw_in({std::log(range.low), std::log(range.high)}, drawn.x0, drawn.rng)
+                .exp()
+                .to(drawn.x0.options())
+          : draw_in(range, drawn.x0, drawn.rng).to(drawn.x0.options());
   std::vector<ProblemGroup> groups;
   int64_t begin = 0;
   for (size_t task = 0; task < draws_.size(); ++task) {

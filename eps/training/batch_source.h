@@ -18,7 +18,8 @@ struct BatchOptions {
   std::vector<std::string> tasks = {};  // operator specs; none for a prior
   int64_t task_run = 1;                 // images in a row for which one task is drawn
   Range sigma_y = {0.05, 0.05};
-  double p_mean = -1.2;  // ln sigma ~ N(p_mean, p_std^2); bridges draw t ~ U(0, 1] instead
+  bool log_sigma_y = false;  // the logarithm is uniform in the range, not the number
+  double p_mean = -1.2;      // ln sigma ~ N(p_mean, p_std^2); bridges draw t ~ U(0, 1] instead
   double p_std = 1.2;
   bool flip = true;
   uint64_t seed = 0;

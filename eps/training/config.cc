@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "eps/base/json_fields.h"
+#include "eps/training/architecture.h"
 
 namespace eps::training {
 namespace {
@@ -52,27 +53,24 @@ at::ScalarType precision_of(const TrainingConfig& config) {
 // A network from scratch has a preset and an architecture; a network from a file brings its own.
 TrainingConfig with_defaults_for_network(TrainingConfig c) {
   if (!c.start.empty()) return c;
-  if (c.preset.empty()) c.preset = "small";
-  if (c.arch.empty()) c.arch = c.preset == "imagenet64" ? "adm" : "ddpmpp";
+  if (c.arch.empty())
+    c.arch = c.preset == "imagenet64" ? "adm" : c.preset.starts_with("photos") ? "local" : "ddpmpp";
+  if (c.preset.empty()) c.preset = c.arch == "local" ? "photos" : "small";
   if (c.preconditioning == "auto") c.preconditioning = "edm";
   return c;
 }
 
 void check_network(const TrainingConfig& c) {
   if (c.start.empty()) {
-    check_one_of("preset", c.preset, {"tiny", "small", "ffhq64", "imagenet64"});
-    check_one_of("arch", c.arch, {"ddpmpp", "adm"});
+    check_architecture(c);
   } else {
-    check(c.arch.empty() && c.preset.empty() && c.dropout < 0,
-          "training: arch, preset and dropout belong to a network from scratch; this one is ",
+    const bool sized = c.channels + c.levels + c.blocks > 0;
+    check(c.arch.empty() && c.preset.empty() && c.dropout < 0 && !sized && c.attention.empty() &&
+              c.norm.empty(),
+          "training: arch, preset, channels, levels, blocks, attention, norm and dropout belong to "
+          "a network from scratch; this one is ",
           c.start);
   }
-  check(
-      (c.preset != "ffhq64" || c.arch == "ddpmpp") && (c.preset != "imagenet64" || c.arch == "adm"),
-      "training: the preset ",
-      c.preset,
-      " is no ",
-      c.arch);
   check_one_of("preconditioning", c.preconditioning, {"auto", "edm", "anisotropic"});
   check(!network_input(c).has(Channel::skip) || c.preconditioning != "edm",
         "training: show_skip needs preconditioning=anisotropic, got edm");
@@ -89,7 +87,11 @@ void check_measurements(const TrainingConfig& c) {
         c.input,
         " needs a task, such as random_inpainting");
   for (const auto& task : c.tasks) find_task(task);
+  check_one_of("sigma_y_law", c.sigma_y_law, {"uniform", "log"});
   const Range sigma_y = sigma_y_range(c);
+  check(c.sigma_y_law == "uniform" || sigma_y.low > 0,
+        "training: sigma_y_law=log needs sigma_y > 0, got ",
+        c.sigma_y);
   check(!input.needs_spectrum() || sigma_y.low > 0,
         "training: the input ",
         c.input,
@@ -216,6 +218,7 @@ BatchOptions batch_options(const TrainingConfig& config) {
                        .tasks = {},
                        .task_run = config.task_run,
                        .sigma_y = sigma_y_range(config),
+                       .log_sigma_y = config.sigma_y_law == "log",
                        .p_mean = config.p_mean,
                        .p_std = config.p_std,
                        .flip = config.flip,

@@ -24,10 +24,16 @@ struct TrainingConfig {
   std::vector<std::string> tasks = {};
   int64_t task_run = BatchOptions{}.task_run;
   std::string sigma_y = "0.05";
+  std::string sigma_y_law = "uniform";
 
   std::string start = {};
   std::string arch = {};
   std::string preset = {};
+  int64_t channels = 0;
+  int64_t levels = 0;
+  int64_t blocks = 0;
+  std::string attention = {};
+  std::string norm = {};
   double dropout = -1;
   std::string preconditioning = "auto";
   std::string prior_variance = "geometric_mean";
@@ -104,12 +110,22 @@ void for_each_field(Config& c, Visit&& visit) {
         "Images in a row for which one task is drawn; more are faster where tasks are many",
         false);
   visit("sigma_y", c.sigma_y, "Measurement noise: a number, or a..b drawn per image", false);
+  visit("sigma_y_law", c.sigma_y_law, "Law of a range a..b: uniform, or log for its log", false);
   visit("start", c.start, "Network to start from: the name of a bundled one, or a file", false);
-  visit("arch", c.arch, "From scratch: ddpmpp (the default) or adm", false);
+  visit("arch",
+        c.arch,
+        "From scratch: ddpmpp (the default), adm, or local, for pictures of any size",
+        false);
   visit("preset",
         c.preset,
-        "Size of a network from scratch: tiny, small (the default), ffhq64 or imagenet64",
+        "Size of a network from scratch: tiny, small (the default), ffhq64 or imagenet64; of a "
+        "local one photos (the default), photos-small or tiny",
         false);
+  visit("channels", c.channels, "Channels of the finest level; 0: the preset's", false);
+  visit("levels", c.levels, "Levels; 0: the preset's", false);
+  visit("blocks", c.blocks, "Residual blocks of a level; 0: the preset's", false);
+  visit("attention", c.attention, "Resolutions that attend, such as 16,8, or none", false);
+  visit("norm", c.norm, "Of a local network: pixel (the default) or group", false);
   visit("dropout", c.dropout, "Dropout of a network from scratch; below 0: the preset's", false);
   visit("preconditioning",
         c.preconditioning,

@@ -7,6 +7,7 @@
 #include "eps/io/images/image.h"
 #include "eps/io/torch/any_checkpoint.h"
 #include "eps/model/bundled.h"
+#include "eps/training/architecture.h"
 
 namespace eps::training {
 namespace {
@@ -14,25 +15,7 @@ namespace {
 constexpr int64_t kSpectrumImages = 4096;  // enough for each power to 2%
 
 nets::UNetConfig network_for(const TrainingConfig& config, const ImageSet& data) {
-  const bool adm = config.arch == "adm";
-  nets::UNetConfig network = nets::unet_preset(
-      config.preset == "ffhq64" || config.preset == "imagenet64" ? config.preset
-                                                                 : (adm ? "imagenet64" : "ffhq64"));
-  if (config.preset == "tiny") {
-    network.model_channels = adm ? 32 : 16;
-    network.channel_mult = {1, 2};
-    network.num_blocks = 1;
-    network.attn_resolutions = {};
-    network.dropout = 0;
-  } else if (config.preset == "small") {
-    network.model_channels = 64;
-    network.channel_mult = adm ? std::vector<int64_t>{1, 2, 2} : std::vector<int64_t>{1, 2, 2, 2};
-    network.num_blocks = 2;
-    network.attn_resolutions = {16};
-    network.dropout = 0;
-  }
-  if (config.dropout >= 0) network.dropout = config.dropout;
-  network.augment_dim = 0;  // nothing is augmented but for mirror images
+  nets::UNetConfig network = architecture_of(config);
   const Shape shape = data.image_shape();
   network.img_resolution = shape[2];
   network.img_channels = network.out_channels = shape[0];
@@ -66,6 +49,26 @@ std::vector<int64_t> places(const NetworkInput& before,
   return from;
 }
 
+// Returns the power spectrum of images spread over the set, which may be sorted by class.
+Tensor spectrum_of(const ImageSet& data) {
+  const int64_t step = std::max<int64_t>(data.size() / kSpectrumImages, 1);
+  std::vector<int64_t> places;
+  for (int64_t place = 0; place < std::min(data.size(), step * kSpectrumImages); place += step)
+    places.push_back(place);
+  Rng rng(derive_seed(kHeldOutSeed, Stream::training_crop, 1), std::ssize(places));
+  return power_spectrum(data.draw(places, rng, at::kCPU).images);
+}
+
+// Returns the same network for images of the set's side, with their spectrum.
+Checkpoint at_side_of(const ImageSet& data, Checkpoint network) {
+  const int64_t side = data.image_shape()[2];
+  if (side == network.network.config().img_resolution) return network;
+  network.network = nets::at_resolution(network.network, side);
+  Tensor& spectrum = network.preconditioning.spectrum;
+  if (spectrum.defined()) spectrum = spectrum_of(data);
+  return network;
+}
+
 // Returns the network in the file, its input channels rearranged for this run's input.
 Checkpoint warm_start(const TrainingConfig& config, const ImageSet& data) {
   const Safetensors file = read_any_checkpoint(find_model(config.start));
@@ -75,6 +78,7 @@ Checkpoint warm_start(const TrainingConfig& config, const ImageSet& data) {
   Checkpoint start = checkpoint_from(file, config.start);
   const nets::UNetConfig& network = start.network.config();
   check_fits(network, data, config.start);
+  if (network.is_local()) start = at_side_of(data, std::move(start));
   const NetworkInput input = input_of_run(config, start.input);
   const int64_t own = network.in_channels, wanted = input.channels(network.img_channels);
   const bool as_it_says = own == start.input.channels(network.img_channels);
@@ -100,16 +104,6 @@ Checkpoint warm_start(const TrainingConfig& config, const ImageSet& data) {
   return start;
 }
 
-// Returns the power spectrum of images spread over the set, which may be sorted by class.
-Tensor spectrum_of(const ImageSet& data) {
-  const int64_t step = std::max<int64_t>(data.size() / kSpectrumImages, 1);
-  std::vector<int64_t> places;
-  for (int64_t place = 0; place < std::min(data.size(), step * kSpectrumImages); place += step)
-    places.push_back(place);
-  Rng rng(derive_seed(kHeldOutSeed, Stream::training_crop, 1), std::ssize(places));
-  return power_spectrum(data.draw(places, rng, at::kCPU).images);
-}
-
 }  // namespace
 
 void check_fits(const nets::UNetConfig& network, const ImageSet& data, const std::string& name) {
@@ -118,8 +112,11 @@ void check_fits(const nets::UNetConfig& network, const ImageSet& data, const std
     check(own == given, name, ": a network for ", own, " ", what, "; the data have ", given);
   };
   wants("channels", network.img_channels, shape[0]);
-  wants("pixels a side", network.img_resolution, shape[2]);
-  wants("pixels a side", network.img_resolution, shape[1]);
+  // A local network has the side of its crops, and takes any other.
+  if (!network.is_local()) {
+    wants("pixels a side", network.img_resolution, shape[2]);
+    wants("pixels a side", network.img_resolution, shape[1]);
+  }
   if (network.label_dim > 0) wants("classes", network.label_dim, data.label_width());
 }
 
@@ -153,12 +150,7 @@ Checkpoint initial_network(const TrainingConfig& config, const ImageSet& data) {
 }
 
 Checkpoint resumed_network(Checkpoint state, const TrainingConfig& config, const ImageSet& data) {
-  const int64_t side = data.image_shape()[2];
-  if (config.crop == 0 || side == state.network.config().img_resolution) return state;
-  state.network = nets::at_resolution(state.network, side);
-  Tensor& spectrum = state.preconditioning.spectrum;
-  if (spectrum.defined()) spectrum = spectrum_of(data);
-  return state;
+  return config.crop == 0 ? state : at_side_of(data, std::move(state));
 }
 
 }  // namespace eps::training

@@ -196,7 +196,7 @@ TEST(TrainingRun, WrongInputIsNamedAndNothingIsOverwritten) {
   expect("--out " + run + kTiny + "--sigma-y banana", "banana");
   expect("--out " + run + kTiny + "--input pivot_sigma --sigma-y 0", "need sigma_y > 0");
   expect("--out " + run + kTiny + "--start " + folder.file("nothing.safetensors"),
-         "arch, preset and dropout belong to a network from scratch");
+         "belong to a network from scratch");
   expect("--out " + run + kTiny + "--loss-scaling 0", "loss_scaling must be > 0");
   EXPECT_FALSE(std::filesystem::exists(run));
   std::filesystem::create_directory(folder.file("empty"));

@@ -167,7 +167,6 @@ TEST(UNet, WidenedInputCanBeTrained) {
   }
 }
 
-// Output channel ((head * 64 + c) * 3 + j) of qkv is q, k, v for j = 0, 1, 2.
 // Other names, the same tensors: the answers agree at every size.
 TEST(UNet, AnotherResolutionIsTheSameNetwork) {
   for (const UNetConfig& config : {small_ddpmpp(), small_pyramid(), small_adm()}) {
@@ -185,6 +184,7 @@ TEST(UNet, AnotherResolutionIsTheSameNetwork) {
             "network config: img_resolution must be a multiple of 4, got 18");
 }
 
+// Output channel ((head * 64 + c) * 3 + j) of qkv is q, k, v for j = 0, 1, 2.
 TEST(UNet, AttentionInterleavesQueriesKeysAndValuesPerHead) {
   c10::NoGradGuard no_grad;
   UNet network = wave_network(small_adm());

@@ -192,8 +192,8 @@ TEST(Training, RefusesWhatDoesNotFit) {
               config.preset = "tiny";
               resolved(config);
             }),
-            "training: arch, preset and dropout belong to a network from scratch; this one is "
-            "a.safetensors");
+            "training: arch, preset, channels, levels, blocks, attention, norm and dropout belong "
+            "to a network from scratch; this one is a.safetensors");
   const auto resolve = [](const std::function<void(TrainingConfig&)>& change) {
     TrainingConfig config;
     config.tasks = {"box_inpainting"};
@@ -208,7 +208,8 @@ TEST(Training, RefusesWhatDoesNotFit) {
   EXPECT_EQ(resolve([](auto& c) { c.loss = "l1"; }),
             "training: loss must be one of network, image; got \"l1\"");
   EXPECT_EQ(resolve([](auto& c) { c.preset = "ffhq64", c.arch = "adm"; }),
-            "training: the preset ffhq64 is no adm");
+            "training: the preset of arch=adm must be one of small, tiny, imagenet64; got "
+            "\"ffhq64\"");
   EXPECT_EQ(error_of([] { parse_training_config(R"({"bach": 3})", "c.json"); }),
             "c.json: unknown field \"bach\" (did you mean \"batch\"?)");
   EXPECT_EQ(error_of([] { parse_training_config(R"({"batch": "3"})", "c.json"); }),
