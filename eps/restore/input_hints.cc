@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "eps/io/images/image.h"
 #include "eps/restore/noise_level.h"
 
 namespace eps {
@@ -103,10 +102,11 @@ std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y, 
   return {};
 }
 
-std::vector<std::string> alpha_hints(const std::string& path) {
-  const Tensor alpha = read_alpha(path);
-  if (!alpha.defined()) return {};
-  const double transparent = share(alpha < 128);
+std::vector<std::string> picture_hints(const std::string& path,
+                                       const Picture& picture,
+                                       bool is_mask) {
+  if (is_mask || !picture.alpha.defined()) return {};
+  const double transparent = share(grey_levels(picture.alpha) < 127.5);
   if (transparent == 0) return {};
   return {
       fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is "

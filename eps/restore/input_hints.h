@@ -1,7 +1,7 @@
 // Signs that a measurement or its mask is not what it is taken for, in words.
 #pragma once
 
-#include "eps/base/core.h"
+#include "eps/io/images/picture.h"
 
 namespace eps {
 
@@ -24,8 +24,10 @@ std::vector<std::string> mask_hints(const std::string& path,
 // declared as centred, the other way round.
 std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y, bool centred);
 
-// Returns a warning about a picture with transparent pixels: what is under them is taken as
-// measured.
-std::vector<std::string> alpha_hints(const std::string& path);
+// Returns warnings about a picture as it was read: transparent pixels, unless they are the mask, as
+// what is under them is taken as measured.
+std::vector<std::string> picture_hints(const std::string& path,
+                                       const Picture& picture,
+                                       bool is_mask);
 
 }  // namespace eps

@@ -10,6 +10,7 @@
 #include "eps/data/dataset.h"
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
+#include "eps/io/images/picture.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/restore/blur_kernel.h"
@@ -18,9 +19,16 @@
 namespace eps {
 namespace {
 
-// Reads values (1, ...) in float64, of `dims` dimensions.
-Tensor read_values(const std::string& path, int64_t dims) {
+// A `FileValues` holds the values of a file, (1, ...) in float64, and the picture that they are of.
+struct FileValues {
   Tensor values;
+  std::optional<Picture> picture = {};
+};
+
+// Reads values of `dims` dimensions.
+FileValues read_values(const std::string& path, int64_t dims) {
+  FileValues read;
+  Tensor& values = read.values;
   if (is_array_path(path)) {
     values = read_array(path);
     check(values.is_floating_point() || values.scalar_type() == at::kByte,
@@ -29,7 +37,8 @@ Tensor read_values(const std::string& path, int64_t dims) {
           values.dtype().name());
   } else {
     check(dims == 4, path, ": such a measurement is no picture; it is read from .npy only");
-    values = read_image(path);
+    read.picture = read_picture(path);
+    values = read.picture->values();
   }
   if (values.scalar_type() == at::kByte) values = from_uint8(values);
   constexpr double kFar = 10;  // from [-1, 1], whatever the noise
@@ -61,7 +70,8 @@ Tensor read_values(const std::string& path, int64_t dims) {
         dims - 1,
         " dimensions is wanted, got ",
         to_string(found));
-  return values.to(at::kDouble);
+  values = values.to(at::kDouble);
+  return read;
 }
 
 void check_shape(const std::string& path,
@@ -127,6 +137,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 // Returns what speaks against a measurement y with what its file has in the holes of a mask.
 std::vector<std::string> hints_of(const std::string& path,
+                                  const std::optional<Picture>& picture,
                                   const Tensor& y,
                                   const Tensor& measured,
                                   const OperatorChoice& chosen) {
@@ -137,10 +148,10 @@ std::vector<std::string> hints_of(const std::string& path,
   const auto add = [&](const std::vector<std::string>& more) {
     hints.insert(hints.end(), more.begin(), more.end());
   };
-  if (is_array_path(path))
+  if (picture)
+    add(picture_hints(path, *picture, !mask.empty() && is_same_file(mask, path)));
+  else
     add(range_hints(path, y));
-  else if (mask.empty() || !is_same_file(mask, path))
-    add(alpha_hints(path));
   if (!mask.empty()) add(mask_hints(mask, y, measured));
   return hints;
 }
@@ -208,7 +219,7 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network) {
-  const Tensor read = read_values(path, chosen.measurement_dims);
+  const auto [read, picture] = read_values(path, chosen.measurement_dims);
   Tensor y = in_fft_order(read, chosen, path);
   const Shape found = y.sizes().vec();
   const Shape image = image_of(found, chosen, network);
@@ -251,7 +262,8 @@ Measurement read_measurement(const std::string& path,
     known = known - result.offset;
   }
   result.problem.y = known;
-  const auto hints = hints_of(path, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
+  const auto hints =
+      hints_of(path, picture, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
   result.warnings.insert(result.warnings.end(), hints.begin(), hints.end());
   return result;
 }
@@ -263,7 +275,7 @@ Measurement simulate_measurement(const std::string& path,
                                  uint64_t seed,
                                  const NetworkShape& network) {
   Measurement result;
-  result.truth = read_values(path, 4);
+  result.truth = read_values(path, 4).values;
   require_finite(result.truth, path);
   check_image_range(result.truth, path);
   const Shape image = result.truth.sizes().vec();

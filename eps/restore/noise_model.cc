@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "eps/io/array.h"
-#include "eps/io/images/image.h"
+#include "eps/io/images/picture.h"
 #include "eps/math/spectrum.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/whitened.h"
@@ -29,8 +29,7 @@ std::string size_words(int64_t height, int64_t width) {
 Tensor read_deviations(const std::string& path, const Tensor& y, const std::optional<Cut>& cut) {
   check_image_like(path, y);
   const bool is_array = is_array_path(path);
-  Tensor map =
-      is_array ? read_array(path).to(at::kDouble) : read_image(path).to(at::kDouble) * kGreyLevel;
+  Tensor map = is_array ? read_array(path).to(at::kDouble) : read_grey_levels(path) * kGreyLevel;
   check(map.dim() == 2 || map.dim() == 3,
         path,
         ": deviations are H x W or C x H x W, got ",
@@ -43,7 +42,7 @@ Tensor read_deviations(const std::string& path, const Tensor& y, const std::opti
         path,
         ": deviations must be > 0, found ",
         wrong.numel() == 0 ? 0 : wrong[0].item<double>(),
-        is_array ? "" : "; a picture holds whole grey levels from 1 on");
+        is_array ? "" : "; a picture of 8 bits holds whole grey levels from 1 on");
   check(map.isfinite().any().item<bool>(), path, ": every deviation is infinite");
   if (cut && cut->is_frame(map)) map = cut->of(map);
   const bool fits = map.size(2) == y.size(2) && map.size(3) == y.size(3) &&

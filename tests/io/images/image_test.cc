@@ -51,26 +51,6 @@ TEST(Image, PngsOfEverySortAreRead) {
   }
 }
 
-TEST(Image, AlphaIsReadAlone) {
-  const Folder folder;
-  const std::string path = folder.file("a.png");
-  const auto alpha = [&](const PngImage& png) {
-    put_bytes(path, png_bytes(png));
-    return read_alpha(path);
-  };
-  const std::string palette = png_chunk("PLTE", std::string("\1\2\3\xff\xfe\xfd", 6)),
-                    transparent = png_chunk("tRNS", std::string("\0", 1));
-  EXPECT_TRUE(
-      identical(alpha({2, 1, 8, 4, std::string("\0\7\0\x08\xff", 5)}), bytes({0, 255}, {1, 2})));
-  EXPECT_TRUE(identical(alpha({1, 1, 8, 6, std::string("\0\7\x08\x09\5", 5)}), bytes({5}, {1, 1})));
-  EXPECT_TRUE(identical(alpha({2, 1, 1, 3, std::string("\0\x40", 2), palette + transparent}),
-                        bytes({0, 255}, {1, 2})));
-  EXPECT_FALSE(alpha({2, 1, 8, 0, std::string("\0\5\xff", 3)}).defined());
-  EXPECT_FALSE(alpha({2, 1, 1, 3, std::string("\0\x40", 2), palette}).defined());
-  put_bytes(path, "no picture");
-  EXPECT_FALSE(read_alpha(path).defined());
-}
-
 // Y = 200 (DC offset +72: category 7, bits 1001000), then the end of the block.
 TEST(Image, AGreyJpegIsRead) {
   const std::string data{static_cast<char>(0b10100100), static_cast<char>(0b00111111)};
