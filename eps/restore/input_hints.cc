@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "eps/io/array.h"
 #include "eps/restore/noise_level.h"
 
 namespace eps {
@@ -33,6 +35,11 @@ Tensor beside(const Tensor& mask) {
     return wide.narrow(0, row, height).narrow(1, column, width);
   };
   return moved(0, 1) | moved(2, 1) | moved(1, 0) | moved(1, 2);
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  return a == b || std::filesystem::equivalent(a, b, none);
 }
 
 }  // namespace
@@ -113,6 +120,26 @@ std::vector<std::string> picture_hints(const std::string& path,
                   "taken as measured where no mask hides it; the same file serves as the mask, too",
                   path,
                   100 * transparent)};
+}
+
+std::vector<std::string> measurement_hints(const std::string& path,
+                                           const std::optional<Picture>& picture,
+                                           const Tensor& y,
+                                           const Tensor& measured,
+                                           const OperatorChoice& chosen) {
+  const std::string& mask = chosen.mask;
+  if (y.dim() == 5) return kspace_hints(path, y, chosen.centred);
+  if (y.dim() != 4) return {};
+  std::vector<std::string> hints;
+  const auto add = [&](const std::vector<std::string>& more) {
+    hints.insert(hints.end(), more.begin(), more.end());
+  };
+  if (picture)
+    add(picture_hints(path, *picture, !mask.empty() && is_same_file(mask, path)));
+  else
+    add(range_hints(path, y));
+  if (!mask.empty()) add(mask_hints(mask, y, measured));
+  return hints;
 }
 
 }  // namespace eps

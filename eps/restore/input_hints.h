@@ -2,6 +2,7 @@
 #pragma once
 
 #include "eps/io/images/picture.h"
+#include "eps/restore/operator_choice.h"
 
 namespace eps {
 
@@ -29,5 +30,13 @@ std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y, 
 std::vector<std::string> picture_hints(const std::string& path,
                                        const Picture& picture,
                                        bool is_mask);
+
+// Returns the warnings above about a measurement y with what its file has in the holes of a mask;
+// `picture` is the one that was read, if the file is no array.
+std::vector<std::string> measurement_hints(const std::string& path,
+                                           const std::optional<Picture>& picture,
+                                           const Tensor& y,
+                                           const Tensor& measured,
+                                           const OperatorChoice& chosen);
 
 }  // namespace eps

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "eps/data/dataset.h"
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
-#include "eps/io/images/picture.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/restore/blur_kernel.h"
@@ -130,32 +128,6 @@ Tensor in_fft_order(const Tensor& y, const OperatorChoice& chosen, const std::st
   return chosen.centred ? at::fft_ifftshift(y, at::IntArrayRef({2, 3})) : y;
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code none;
-  return a == b || std::filesystem::equivalent(a, b, none);
-}
-
-// Returns what speaks against a measurement y with what its file has in the holes of a mask.
-std::vector<std::string> hints_of(const std::string& path,
-                                  const std::optional<Picture>& picture,
-                                  const Tensor& y,
-                                  const Tensor& measured,
-                                  const OperatorChoice& chosen) {
-  const std::string& mask = chosen.mask;
-  if (y.dim() == 5) return kspace_hints(path, y, chosen.centred);
-  if (y.dim() != 4) return {};
-  std::vector<std::string> hints;
-  const auto add = [&](const std::vector<std::string>& more) {
-    hints.insert(hints.end(), more.begin(), more.end());
-  };
-  if (picture)
-    add(picture_hints(path, *picture, !mask.empty() && is_same_file(mask, path)));
-  else
-    add(range_hints(path, y));
-  if (!mask.empty()) add(mask_hints(mask, y, measured));
-  return hints;
-}
-
 // Returns the shape of the image that was measured. Where the operator makes the measurement's
 // shape of an image of the network's size, it is that: a flat measurement and a factor such as 1.5
 // do not determine it. A valid blur's picture of the network's size is cut.
@@ -234,6 +206,7 @@ Measurement read_measurement(const std::string& path,
         "file of its mask or kernel; only a simulated measurement may have a random one");
   const Tensor wanted = A->apply(like);
   Measurement result;
+  if (picture) result.format = picture->format;
   result.problem.A = A;
   if (chosen.border == Border::valid) result.cut = cut_of(*A, wanted, image);
   if (result.cut) check_share(path, chosen, *result.cut);
@@ -263,7 +236,7 @@ Measurement read_measurement(const std::string& path,
   }
   result.problem.y = known;
   const auto hints =
-      hints_of(path, picture, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
+      measurement_hints(path, picture, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
   result.warnings.insert(result.warnings.end(), hints.begin(), hints.end());
   return result;
 }
@@ -275,7 +248,9 @@ Measurement simulate_measurement(const std::string& path,
                                  uint64_t seed,
                                  const NetworkShape& network) {
   Measurement result;
-  result.truth = read_values(path, 4).values;
+  const auto [truth, picture] = read_values(path, 4);
+  result.truth = truth;
+  if (picture) result.format = picture->format;
   require_finite(result.truth, path);
   check_image_range(result.truth, path);
   const Shape image = result.truth.sizes().vec();

@@ -107,10 +107,12 @@ int64_t png_frames(std::string_view png) {
 
 std::vector<std::pair<std::string, std::string>> png_chunks_of(const PictureFormat& format,
                                                                int64_t channels) {
-  std::vector<std::pair<std::string, std::string>> chunks(format.colour_chunks.begin(),
-                                                          format.colour_chunks.end());
-  if (!format.icc_profile.empty() && icc_profile_suits(format.icc_profile, channels))
-    chunks.emplace_back("iCCP", icc_chunk(format));
+  std::vector<std::pair<std::string, std::string>> chunks;
+  const bool has_profile =
+      !format.icc_profile.empty() && icc_profile_suits(format.icc_profile, channels);
+  for (const auto& [type, content] : format.colour_chunks)
+    if (!has_profile || type != "sRGB") chunks.emplace_back(type, content);
+  if (has_profile) chunks.emplace_back("iCCP", icc_chunk(format));
   if (!format.exif.empty()) chunks.emplace_back("eXIf", format.exif);
   return chunks;
 }

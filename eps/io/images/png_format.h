@@ -11,7 +11,8 @@ namespace eps {
 PictureFormat png_format(std::string_view png);
 int64_t png_frames(std::string_view png);
 
-// Returns the chunks of a format, type and content, for pixels of so many channels.
+// Returns the chunks of a format, type and content, for pixels of so many channels. A profile
+// stands in place of sRGB: a PNG may say one of them only.
 std::vector<std::pair<std::string, std::string>> png_chunks_of(const PictureFormat& format,
                                                                int64_t channels);
 

@@ -139,7 +139,9 @@ TEST(Picture, ABrokenProfileCountsAsAbsent) {
 
 // 5 MB of zeros are 5 kB of deflate.
 TEST(Picture, TheMemoryOfAProfileIsBounded) {
-  const std::string large = icc_bytes("RGB ", size_t{5} << 20);
+  constexpr size_t kSize = size_t{5} << 20;
+  const std::string large =
+      big_endian(kSize, 4) + icc_bytes("RGB ", 132).substr(4) + std::string(kSize - 132, '\0');
   std::string packed(compressBound(large.size()), '\0');
   uLongf size = packed.size();
   ASSERT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()),
