@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "eps/io/array.h"
+#include "eps/io/images/image.h"
 #include "eps/io/images/picture.h"
 
 namespace eps {
@@ -45,15 +46,12 @@ Tensor of_image_size(const Tensor& values,
         path,
         ": the ",
         what,
-        " is ",
-        parameter.size(2),
-        " pixels wide and ",
-        parameter.size(1),
-        " high, the image ",
+        " has ",
+        size_words(parameter.size(2), parameter.size(1)),
+        ", the image ",
         like.size(3),
-        " wide and ",
-        like.size(2),
-        " high");
+        " x ",
+        like.size(2));
   return parameter;
 }
 

@@ -112,14 +112,19 @@ std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y, 
 std::vector<std::string> picture_hints(const std::string& path,
                                        const Picture& picture,
                                        bool is_mask) {
-  if (is_mask || !picture.alpha.defined()) return {};
-  const double transparent = share(grey_levels(picture.alpha) < 127.5);
-  if (transparent == 0) return {};
-  return {
-      fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is "
-                  "taken as measured where no mask hides it; the same file serves as the mask, too",
-                  path,
-                  100 * transparent)};
+  std::vector<std::string> hints;
+  const double transparent =
+      picture.alpha.defined() ? share(grey_levels(picture.alpha) < 127.5) : 0;
+  if (transparent > 0 && !is_mask)
+    hints.push_back(
+        fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is taken "
+                    "as measured where no mask hides it; the same file serves as the mask, too",
+                    path,
+                    100 * transparent));
+  if (picture.frames > 1)
+    hints.push_back(fmt::format(
+        "{}: an animation of {} frames, of which only the first is read", path, picture.frames));
+  return hints;
 }
 
 std::vector<std::string> measurement_hints(const std::string& path,

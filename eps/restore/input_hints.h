@@ -25,8 +25,9 @@ std::vector<std::string> mask_hints(const std::string& path,
 // declared as centred, the other way round.
 std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y, bool centred);
 
-// Returns warnings about a picture as it was read: transparent pixels, unless they are the mask, as
-// what is under them is taken as measured.
+// Returns warnings about a picture as it was read:
+//   transparent pixels, unless they are the mask, as what is under them is taken as measured;
+//   frames of an animation, of which one is read.
 std::vector<std::string> picture_hints(const std::string& path,
                                        const Picture& picture,
                                        bool is_mask);

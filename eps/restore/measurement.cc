@@ -72,18 +72,22 @@ FileValues read_values(const std::string& path, int64_t dims) {
   return read;
 }
 
+// Returns a shape in words, width x height of what is like an image.
+std::string shape_words(at::IntArrayRef shape) {
+  if (shape.size() != 4) return to_string(shape);
+  return fmt::format(
+      "{} in {} channel{}", size_words(shape[3], shape[2]), shape[1], shape[1] == 1 ? "" : "s");
+}
+
 void check_shape(const std::string& path,
                  const Shape& image,
                  const Shape& y,
                  const NetworkShape& network) {
   check(image[2] == network.resolution && image[3] == network.resolution,
         path,
-        ": an image ",
-        image[3],
-        " pixels wide and ",
-        image[2],
-        " high",
-        image == y ? "" : ", from a measurement of " + to_string(at::IntArrayRef(y).slice(1)),
+        ": an image of ",
+        size_words(image[3], image[2]),
+        image == y ? "" : ", from a measurement of " + shape_words(y),
         "; the network ",
         network.name,
         " takes ",
@@ -162,7 +166,8 @@ void check_share(const std::string& path, const OperatorChoice& chosen, const Cu
         cut.full_width,
         " x ",
         cut.full_height,
-        " pixels that nothing beyond the frame reaches, less than a quarter: a smaller kernel is "
+        " pixels (width x height) that nothing beyond the frame reaches, less than a quarter: a "
+        "smaller kernel is "
         "wanted, or the border that the blur has");
 }
 
@@ -217,13 +222,13 @@ Measurement read_measurement(const std::string& path,
   check(y.sizes() == wanted.sizes(),
         path,
         ": a measurement of ",
-        to_string(found),
+        shape_words(found),
         "; ",
         chosen.spec,
         " of an image of ",
-        to_string(image),
+        shape_words(image),
         " gives ",
-        to_string(wanted.sizes()));
+        shape_words(wanted.sizes()));
   // Holes may hold anything, also NaN.
   Tensor known = chosen.from_file ? y : whitened(chosen.spec, y);
   known = known.to(network.device);

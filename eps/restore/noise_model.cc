@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "eps/io/array.h"
+#include "eps/io/images/image.h"
 #include "eps/io/images/picture.h"
 #include "eps/math/spectrum.h"
 #include "eps/operators/factories.h"
@@ -19,10 +20,6 @@ void check_image_like(const std::string& model, const Tensor& y) {
         ": is for measurements that are images; this one is ",
         to_string(y.sizes()),
         ", and its noise is stated as one number");
-}
-
-std::string size_words(int64_t height, int64_t width) {
-  return std::to_string(height) + " x " + std::to_string(width);
 }
 
 // Reads deviations (1, C or 1, H, W) for a measurement of the shape of y.
@@ -51,12 +48,14 @@ Tensor read_deviations(const std::string& path, const Tensor& y, const std::opti
         path,
         ": deviations for ",
         map.size(1),
-        " x ",
-        size_words(map.size(2), map.size(3)),
-        " values; the measurement has ",
+        map.size(1) == 1 ? " channel of " : " channels of ",
+        size_words(map.size(3), map.size(2)),
+        "; the measurement has ",
         y.size(1),
+        " of ",
+        y.size(3),
         " x ",
-        size_words(y.size(2), y.size(3)));
+        y.size(2));
   return map;
 }
 
@@ -71,7 +70,9 @@ Tensor read_spectrum(const std::string& path, const Tensor& y, const std::option
         ": a spectrum of the whole frame, ",
         to_string(power.sizes()),
         ", but only ",
-        size_words(height, width),
+        height,
+        " x ",
+        width,
         " pixels are used, as nothing is known beyond the frame: the spectrum of those is wanted, "
         "or the border that the blur has");
   check(power.dim() == 2 && power.size(0) == height &&

@@ -36,6 +36,10 @@ void write_png(const std::string& path, const Tensor& image) {
   write_file_atomically(path, encode_png(image, path));
 }
 
+std::string size_words(int64_t width, int64_t height) {
+  return std::to_string(width) + " x " + std::to_string(height) + " pixels (width x height)";
+}
+
 Tensor to_uint8(const Tensor& image) { return to_levels(image, 255, "to_uint8").to(at::kByte); }
 
 Tensor to_uint16(const Tensor& image) { return to_levels(image, 65535, "to_uint16").to(at::kInt); }

@@ -22,6 +22,10 @@ Tensor parse_image(std::string_view bytes, const std::string& name);
 std::string encode_png(const Tensor& image, const std::string& name);
 void write_png(const std::string& path, const Tensor& image);
 
+// Returns "640 x 480 pixels (width x height)": messages to people who have pictures have sizes in
+// this order, and shapes of arrays in that of their dimensions.
+std::string size_words(int64_t width, int64_t height);
+
 // Converts [-1, 1] to uint8: truncate(clip(128 + 127.5 x, 0, 255)).
 Tensor to_uint8(const Tensor& image);
 

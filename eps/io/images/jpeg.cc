@@ -35,13 +35,22 @@ class JpegReader {
   ~JpegReader() { jpeg_destroy_decompress(&jpeg_); }
 
   Picture read() {
-    require(read_header());
-    check(!jpeg_.arith_code, name_, ": arithmetic-coded JPEG is not read, only Huffman-coded");
+    const bool has_header = read_header();
+    // 0: the file ended before it said so.
+    check(jpeg_.data_precision == 8 || jpeg_.data_precision == 0,
+          name_,
+          ": the JPEG has ",
+          jpeg_.data_precision,
+          " bits of each colour, 8 are wanted: save it as a PNG of 16 bits");
+    require(has_header);
+    check(!jpeg_.arith_code,
+          name_,
+          ": arithmetic-coded JPEG is not read, only Huffman-coded: save it again, or as a PNG");
     check(jpeg_.num_components == 1 || jpeg_.num_components == 3,
           name_,
           ": the JPEG has ",
           jpeg_.num_components,
-          " colour components (CMYK?), 1 or 3 are wanted");
+          " colour components (CMYK?), 1 or 3 are wanted: save it as RGB first, or as a PNG");
     const int64_t width = jpeg_.image_width, height = jpeg_.image_height;
     // A block of 64 pixels takes at least one bit, and one component has at least a quarter of the
     // pixels.

@@ -23,19 +23,15 @@ void check_image_size(
   check(width > 0 && height > 0 && width <= kMaxImagePixels / height,
         name,
         ": the image is ",
-        width,
-        " x ",
-        height,
+        size_words(width, height),
         ", at least 1 and at most ",
         kMaxImagePixels,
         " pixels are allowed");
   check(width * height / best_packing <= static_cast<int64_t>(bytes),
         name,
         ": truncated or corrupt: ",
-        width,
-        " x ",
-        height,
-        " pixels cannot come from ",
+        size_words(width, height),
+        " cannot come from ",
         bytes,
         " bytes");
 }

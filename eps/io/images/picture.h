@@ -26,7 +26,7 @@ struct Picture {
   Tensor pixels = {};  // (C, H, W) with C = 1 (grey) or 3 (RGB): uint8, or int32 of 16 bits
   Tensor alpha = {};   // (H, W) of that type; undefined: the file has none
   PictureFormat format = {};
-  int64_t frames = 1;  // of an animated PNG, which is read as other programs do that show no others
+  int64_t frames = 1;  // of an animated PNG: the first is read, as by programs that know no others
   std::optional<int> jpeg_quality = {};  // estimated, 1 to 100 as libjpeg has it; none of a PNG
 
   Tensor values() const;  // the pixels as float32 in [-1, 1]

@@ -177,6 +177,12 @@ TEST(Picture, AProfileInSegmentsOfAJpegIsJoined) {
   EXPECT_EQ(profile_of({}), "");
 }
 
+TEST(Picture, FramesOfAnAnimationAreCounted) {
+  const std::string control = png_chunk("acTL", big_endian(12, 4) + big_endian(0, 4));
+  EXPECT_EQ(parse_picture(png_of_one_pixel(control), "a").frames, 12);
+  EXPECT_EQ(parse_picture(png_of_one_pixel(""), "a").frames, 1);
+}
+
 TEST(Picture, EverySortOfJpegHasTheSamePixels) {
   const Tensor image = (at::arange(12, at::kInt) * 23 % 256)
                            .to(at::kByte)
