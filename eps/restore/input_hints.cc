@@ -124,6 +124,14 @@ std::vector<std::string> picture_hints(const std::string& path,
   if (picture.frames > 1)
     hints.push_back(fmt::format(
         "{}: an animation of {} frames, of which only the first is read", path, picture.frames));
+  if (picture.jpeg_quality && *picture.jpeg_quality < kFineJpeg)
+    hints.push_back(
+        fmt::format("{}: a JPEG of quality {} (estimated; {} is fine): its blocks and ringing are "
+                    "no white noise, and samples may keep them as detail; use a PNG that was never "
+                    "a JPEG, or state a larger noise",
+                    path,
+                    *picture.jpeg_quality,
+                    kFineJpeg));
   return hints;
 }
 

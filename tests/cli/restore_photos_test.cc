@@ -1,4 +1,6 @@
 // eps restore with photographs: what its pictures keep of the measurement's file.
+#include <fmt/format.h>
+
 #include "eps/io/images/picture.h"
 #include "tests/cli/restore_program.h"
 #include "tests/exif_bytes.h"
@@ -53,6 +55,23 @@ TEST_F(RestorePhotos, OfAPhoneStandUpright) {
   const Tensor shown = stored.transpose(1, 2).flip({2}).to(at::kInt);
   const Tensor found = read_image(out_ + "/measurement.png").to(at::kInt);
   EXPECT_LE((found - shown).abs().max().item<int>(), 3);
+}
+
+TEST_F(RestorePhotos, AreWarnedOfWhereTheyAreCoarseJpegs) {
+  const std::string photo = folder_.file("photo.jpg");
+  const auto warning_of = [&](int quality, const std::string& rest) {
+    put_bytes(photo, encode_jpeg(to_uint8(read_npy(image_)), {.quality = quality}));
+    const Outcome outcome = run(photo + " --operator identity --noise 6.4" + rest);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    remove_tree(out_);
+    const size_t begin = outcome.output.find("a JPEG of quality");
+    return begin == std::string::npos ? "" : outcome.output.substr(begin, 20);
+  };
+  for (const int quality : {30, 75, 91})
+    EXPECT_EQ(warning_of(quality, ""), fmt::format("a JPEG of quality {}", quality));
+  EXPECT_EQ(warning_of(92, ""), "");
+  // A clean image has whatever pixels it has.
+  EXPECT_EQ(warning_of(75, " --simulate"), "");
 }
 
 TEST_F(RestorePhotos, ThatAreGreyKeepAProfileOfGrey) {

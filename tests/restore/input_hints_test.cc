@@ -76,6 +76,14 @@ TEST_F(InputHints, SayThatOneFrameOfAnAnimationIsRead) {
                    "p: an animation of 12 frames, of which only the first is read"));
 }
 
+TEST_F(InputHints, NameTheQualityOfACoarseJpeg) {
+  Picture picture{.pixels = at::zeros({3, 2, 2}, at::kByte), .jpeg_quality = 75};
+  EXPECT_TRUE(says(picture_hints("p", picture, false), "p: a JPEG of quality 75 (estimated; 92"));
+  EXPECT_TRUE(says(picture_hints("p", picture, true), "use a PNG"));
+  picture.jpeg_quality = 92;
+  EXPECT_TRUE(picture_hints("p", picture, false).empty());
+}
+
 TEST_F(InputHints, RecogniseTransparentPixelsThatAreNoMask) {
   const Tensor alpha = at::tensor({0, 127, 128, 255}, at::kByte).reshape({2, 2});
   const Picture picture{.pixels = at::zeros({3, 2, 2}, at::kByte), .alpha = alpha};

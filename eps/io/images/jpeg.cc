@@ -1,4 +1,5 @@
 // The JPEG decoder: libjpeg, with limits on the time and memory of hostile files.
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 // jpeglib.h needs FILE, and jerror.h needs jpeglib.h.
@@ -10,6 +11,7 @@
 #include "eps/io/images/exif.h"
 #include "eps/io/images/icc_profile.h"
 #include "eps/io/images/image_codecs.h"
+#include "eps/io/images/jpeg_quality.h"
 
 namespace eps {
 namespace {
@@ -56,7 +58,7 @@ class JpegReader {
     // pixels.
     check_image_size(width, height, bytes_.size(), 4 * 8 * 64, name_);
     const int64_t channels = jpeg_.num_components;
-    Picture picture{.format = read_format()};
+    Picture picture{.format = read_format(), .jpeg_quality = quality()};
     const Tensor pixels = at::empty({height, width, channels}, at::kByte);
     require(read_rows(pixels.data_ptr<uint8_t>(), width * channels));
     picture.pixels = pixels.permute({2, 0, 1});
@@ -95,6 +97,16 @@ class JpegReader {
     format.icc_profile = join_icc_profile(icc_segments);
     if (!format.icc_profile.empty()) format.icc_name = kIccName;
     return format;
+  }
+
+  // Returns the quality of the first component, luminance; none where its table is missing, as it
+  // may be until the pixels are read.
+  std::optional<int> quality() const {
+    const int number = jpeg_.comp_info[0].quant_tbl_no;
+    if (number < 0 || number >= NUM_QUANT_TBLS || !jpeg_.quant_tbl_ptrs[number]) return {};
+    JpegTable table;
+    std::copy_n(jpeg_.quant_tbl_ptrs[number]->quantval, table.size(), table.begin());
+    return estimate_jpeg_quality(table);
   }
 
   bool read_rows(uint8_t* pixels, int64_t stride) {

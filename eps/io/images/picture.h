@@ -27,7 +27,7 @@ struct Picture {
   Tensor alpha = {};   // (H, W) of that type; undefined: the file has none
   PictureFormat format = {};
   int64_t frames = 1;  // of an animated PNG: the first is read, as by programs that know no others
-  std::optional<int> jpeg_quality = {};  // estimated, 1 to 100 as libjpeg has it; none of a PNG
+  std::optional<int> jpeg_quality = {};  // 1 to 100, eps/io/images/jpeg_quality.h; none of a PNG
 
   Tensor values() const;  // the pixels as float32 in [-1, 1]
 };
