@@ -4,6 +4,7 @@
 #include "eps/io/array.h"
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
+#include "eps/io/images/picture.h"
 #include "eps/io/new_folder.h"
 #include "eps/report/sheet.h"
 
@@ -65,7 +66,7 @@ void write_restored(const std::string& folder, const RestorationResult& result) 
     write_array(path(name + ".npy"), values.to(at::kCPU, at::kFloat));
   };
   const auto picture = [&](const std::string& name, const Tensor& image) {
-    write_png(path(name + ".png"), to_uint8(image));
+    write_picture(path(name + ".png"), image, result.measurement.format);
   };
   const Restoration& r = result.restoration;
   for (int64_t k = 0; k < r.samples.size(0); ++k)

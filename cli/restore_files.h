@@ -10,7 +10,8 @@ namespace eps::cli {
 // the same cells.
 Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows);
 
-// Writes pictures, arrays, the sheet, and last the report restore.json in the folder.
+// Writes pictures, arrays, the sheet, and last the report restore.json in the folder. Samples,
+// mean, interval and measurement are pictures in the format of the measurement.
 void write_restored(const std::string& folder, const RestorationResult& result);
 
 }  // namespace eps::cli

@@ -10,6 +10,7 @@ set(EPS_PUBLIC_HEADERS
     eps/io/npy.h
     eps/io/safetensors.h
     eps/io/images/image.h
+    eps/io/images/picture.h
     eps/io/torch/any_checkpoint.h
     eps/math/sparse_matrix.h
     eps/math/statistics.h

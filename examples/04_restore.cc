@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "eps/io/images/image.h"
+#include "eps/io/images/picture.h"
 #include "eps/model/bundled.h"
 #include "eps/restore/restore.h"
 
@@ -24,7 +24,7 @@ int main() {
                                network);
   for (const std::string& warning : result.warnings) std::printf("%s\n", warning.c_str());
   const eps::Restoration& r = result.restoration;
-  eps::write_png("restored.png", eps::to_uint8(r.mean));
+  eps::write_picture("restored.png", r.mean, result.measurement.format);
 
   const eps::Tensor x0 = result.measurement.truth[0];
   const eps::Tensor inside = ((r.low <= x0) & (x0 <= r.high)).to(at::kDouble);

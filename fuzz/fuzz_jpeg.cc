@@ -1,5 +1,5 @@
 // Hostile JPEG files.
-#include "eps/io/images/image.h"
+#include "eps/io/images/picture.h"
 #include "fuzz/target.h"
 
-EPS_FUZZ_TARGET(jpeg) { parse_image(bytes, "jpeg"); }
+EPS_FUZZ_TARGET(jpeg) { parse_picture(bytes, "jpeg"); }

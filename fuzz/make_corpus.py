@@ -149,10 +149,61 @@ def chunk(kind, content):
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
-def png(width, height, bits, colour, rows, extra=b"", interlace=0):
+def exif(order="<", entries=((0x0112, 3, 1, 6),), second=b"", offset=8):
+    """An EXIF record: a header, a directory of (tag, type, count, value), and what the next one is."""
+
+    def number(form, *values):
+        return struct.pack(order + form, *values)
+
+    def entry(tag, kind, count, value):
+        return number("HHI", tag, kind, count) + (number("HH", value, 0) if kind == 3 else number("I", value))
+
+    header = (b"II" if order == "<" else b"MM") + number("HI", 42, offset)
+    behind = 8 + 2 + 12 * len(entries) + 4
+    directory = number("H", len(entries)) + b"".join(entry(*e) for e in entries)
+    return header + directory + number("I", behind if second else 0) + second
+
+
+def thumbnail(content, at=56):
+    """A second directory, at byte 26 of a record whose first one has an entry, and its JPEG."""
+    return struct.pack("<HHHIIHHIII", 2, 0x0201, 4, 1, at, 0x0202, 4, 1, len(content), 0) + content
+
+
+def exif_files():
+    good = exif()
+    return {
+        "good_little_endian": good,
+        "good_big_endian": exif(">", ((0x010F, 2, 4, 0x45505300), (0x0112, 3, 1, 8))),
+        "good_no_entries": exif(entries=()),
+        "good_no_next": good[:-4],
+        "good_orientation_of_no_sort": exif(entries=((0x0112, 4, 9, 77), (0x0112, 3, 1, 3))),
+        "good_second_outside": exif(second=b"\xff\xff"),
+        "good_thumbnail": exif(second=thumbnail(b"\xff\xd8\xff\xd9")),
+        "good_thumbnail_not_last": exif(second=thumbnail(b"\xff\xd8\xff\xd9") + b"maker"),
+        "good_thumbnail_is_the_record": exif(second=thumbnail(b"\xff\xd8\xff\xd9", at=0)),
+        "good_thumbnail_outside": exif(second=thumbnail(b"", at=0xFFFFFFFF)),
+        "directory_cut": good[:-5],
+        "directory_in_header": exif(offset=4),
+        "directory_outside": exif(offset=0xFFFFFFF0),
+        "entries_outside": good[:8] + b"\xff\xff" + good[10:],
+        "header_cut": good[:7],
+        "no_tiff": b"II" + good[3:],
+        "empty": b"",
+    }
+
+
+def icc(space=b"RGB ", size=132):
+    """An ICC profile without tags."""
+    head = struct.pack(">I4sI4s4s4s12s4s", size, b"", 0x04300000, b"mntr", space, b"XYZ ", b"", b"acsp")
+    white = struct.pack(">III", 0xF6D6, 0x10000, 0xD32D)
+    return (head.ljust(68, b"\0") + white).ljust(size, b"\0")
+
+
+def png(width, height, bits, colour, rows, extra=b"", interlace=0, behind=b""):
     header = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, interlace)
     data = chunk(b"IDAT", zlib.compress(rows, 9))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + data + chunk(b"IEND", b"")
+    start = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
+    return start + extra + data + behind + chunk(b"IEND", b"")
 
 
 def png_files():
@@ -160,6 +211,12 @@ def png_files():
     grey = png(4, 4, 8, 0, bytes(20))
     broken = bytearray(grey)
     broken[-18] ^= 1
+    profile = b"Display P3\0\0" + zlib.compress(icc(), 9)
+    colours = chunk(b"cHRM", bytes(range(32))) + chunk(b"gAMA", b"\0\0\xb1\x8f") + chunk(b"sRGB", b"\0")
+
+    def pixel(extra, **more):
+        return png(1, 1, 8, 2, b"\0\1\2\3", extra, **more)
+
     return {
         "good_grey": grey,
         "good_grey_1_bit": png(9, 3, 1, 0, bytes(9)),
@@ -170,6 +227,19 @@ def png_files():
         "good_palette": png(5, 2, 1, 3, b"\0\xa8\0\x50", palette + chunk(b"tRNS", b"\0")),
         "good_interlaced": png(8, 8, 8, 0, bytes(79), interlace=1),
         "good_text": png(1, 1, 8, 0, b"\0\5", chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(5000)))),
+        "good_animation": pixel(chunk(b"acTL", b"\0\0\0\2\0\0\0\0")),
+        "good_colours": pixel(colours),
+        "good_exif": png(3, 2, 8, 0, bytes(range(8)).replace(b"\4", b"\0"), chunk(b"eXIf", exif())),
+        "good_exif_behind": pixel(b"", behind=chunk(b"eXIf", exif(">", ((0x0112, 3, 1, 3),)))),
+        "good_exif_broken": pixel(chunk(b"eXIf", exif(offset=0xFFFFFFF0))),
+        "good_grey_16_bits_transparent": png(1, 2, 16, 0, bytes(6), chunk(b"tRNS", b"\1\0")),
+        "good_profile": pixel(chunk(b"iCCP", profile)),
+        "good_profile_broken": pixel(chunk(b"iCCP", profile[:-9])),
+        "good_profile_of_5_mb": pixel(chunk(b"iCCP", b"a\0\0" + zlib.compress(icc(size=5 << 20), 9))),
+        "good_rgb_16_bits_interlaced": png(2, 1, 16, 2, bytes(14), interlace=1),
+        "exif_of_gigabytes": pixel(b"\x7f\xff\xff\xffeXIf" + exif()),
+        "profile_of_gigabytes": pixel(b"\x7f\xff\xff\xffiCCP" + profile),
+        "rows_of_16_bits_missing": png(2, 2, 16, 2, bytes(20)),
         "palette_missing": png(5, 2, 1, 3, b"\0\xa8\0\x50"),
         "too_many_pixels": png(1 << 30, 1 << 30, 8, 0, b"\0"),
         "more_than_the_file": png(8000, 8000, 1, 0, b"\0"),
@@ -203,6 +273,10 @@ def progressive(scans):
     return jpeg([scan(b"\x7f", last=0, low=1), scan(b"\x7f", last=0, high=1)] + ac, frame=0xC2)
 
 
+def profile(number, count, part):
+    return segment(0xE2, b"ICC_PROFILE\0" + bytes([number, count]) + part)
+
+
 def jpeg_files():
     grey = jpeg([scan(b"\xa4\x3f")])
     return {
@@ -213,6 +287,14 @@ def jpeg_files():
         "good_restart": jpeg([scan(b"\x3f\xff\xd0\x3f")], (16, 8), extra=segment(0xDD, b"\0\1")),
         "good_comment": jpeg([scan(b"\x3f")], extra=segment(0xFE, b"hello")),
         "good_exif": jpeg([scan(b"\x3f")], extra=segment(0xE1, b"Exif\0\0II*\0\x08\0\0\0\0\0")),
+        "good_exif_turned": jpeg([scan(b"\x3f")], extra=segment(0xE1, b"Exif\0\0" + exif())),
+        "good_exif_twice": jpeg([scan(b"\x3f")], extra=segment(0xE1, b"Exif\0\0") * 2),
+        "good_profile": jpeg([scan(b"\x3f")], extra=profile(1, 2, icc(b"GRAY")[:99]) + profile(2, 2, icc(b"GRAY")[99:])),
+        "good_profile_broken": jpeg([scan(b"\x3f")], extra=profile(1, 2, icc())),
+        "good_profile_of_no_number": jpeg([scan(b"\x3f")], extra=segment(0xE2, b"ICC_PROFILE\0")),
+        "exif_cut": b"\xff\xd8" + segment(0xE1, b"Exif\0\0" + exif())[:-3],
+        "precision_of_12_bits": grey.replace(b"\xff\xc0\0\x0b\x08", b"\xff\xc1\0\x0b\x0c"),
+        "profile_longer_than_the_file": b"\xff\xd8\xff\xe2\xff\xff" + icc(),
         "too_many_scans": progressive(65),
         "cmyk": jpeg([scan(b"\0", 4)], components=4),
         "arithmetic": jpeg([scan(b"\0")], frame=0xC9),
@@ -226,7 +308,14 @@ def jpeg_files():
 
 
 def main():
-    makers = {"npy": npy_files, "sparse_npz": sparse_npz_files, "safetensors": safetensors_files, "png": png_files, "jpeg": jpeg_files}
+    makers = {
+        "exif": exif_files,
+        "jpeg": jpeg_files,
+        "npy": npy_files,
+        "png": png_files,
+        "safetensors": safetensors_files,
+        "sparse_npz": sparse_npz_files,
+    }
     for reader, make in makers.items():
         folder = CORPUS / reader
         folder.mkdir(parents=True, exist_ok=True)

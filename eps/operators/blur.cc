@@ -1,6 +1,7 @@
 // Circular convolution with transfer function h: multiplication by h in the Fourier domain.
 #include "eps/operators/blur.h"
 
+#include "eps/io/images/image.h"
 #include "eps/math/spectrum.h"
 #include "eps/operators/factories.h"
 
@@ -36,24 +37,18 @@ void check_kernel_fits(int64_t size, int64_t height, int64_t width) {
         " x ",
         size,
         " does not fit an image of ",
-        height,
-        " x ",
-        width,
-        " pixels");
+        size_words(width, height));
 }
 
 void check_kernel(const Tensor& kernel, int64_t height, int64_t width) {
   check(kernel.dim() == 3, "blur: a kernel is N x kh x kw, got ", to_string(kernel.sizes()));
   check(kernel.size(1) <= height && kernel.size(2) <= width,
         "blur: a kernel of ",
-        kernel.size(1),
-        " x ",
         kernel.size(2),
-        " does not fit an image of ",
-        height,
         " x ",
-        width,
-        " pixels");
+        kernel.size(1),
+        " does not fit an image of ",
+        size_words(width, height));
 }
 
 CircularBlur::CircularBlur(const Tensor& kernel, int64_t height, int64_t width)

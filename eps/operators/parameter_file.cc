@@ -5,6 +5,7 @@
 
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
+#include "eps/io/images/picture.h"
 
 namespace eps {
 namespace {
@@ -45,22 +46,22 @@ Tensor of_image_size(const Tensor& values,
         path,
         ": the ",
         what,
-        " is ",
-        parameter.size(2),
-        " pixels wide and ",
-        parameter.size(1),
-        " high, the image ",
+        " has ",
+        size_words(parameter.size(2), parameter.size(1)),
+        ", the image ",
         like.size(3),
-        " wide and ",
-        like.size(2),
-        " high");
+        " x ",
+        like.size(2));
   return parameter;
 }
 
 Tensor picture_of_mask(const std::string& path) {
-  const Tensor alpha = read_alpha(path);
-  if (alpha.defined() && (alpha < 128).any().item<bool>()) return (alpha >= 128).to(at::kDouble);
-  const Tensor grey = read_image(path).to(at::kDouble).mean(0);
+  const Picture picture = read_picture(path);
+  if (picture.alpha.defined()) {
+    const Tensor opaque = grey_levels(picture.alpha) >= 127.5;
+    if (!opaque.all().item<bool>()) return opaque.to(at::kDouble);
+  }
+  const Tensor grey = grey_levels(picture.pixels).mean(0);
   const double between = ((grey > 32) & (grey < 223)).to(at::kDouble).mean().item<double>();
   check(between <= 0.25,
         path,
@@ -86,8 +87,8 @@ Tensor read_mask_file(const std::string& path, const Tensor& like) {
 }
 
 Tensor read_weights_file(const std::string& path, const Tensor& like) {
-  const Tensor weights = is_array_path(path) ? read_array(path).to(at::kDouble)
-                                             : read_image(path).to(at::kDouble).mean(0) / 255;
+  const Tensor weights =
+      is_array_path(path) ? read_array(path).to(at::kDouble) : read_grey_levels(path).mean(0) / 255;
   require_finite(weights, path);
   const Tensor wrong = weights.masked_select(at::logical_or(weights<0, weights> 1));
   if (wrong.numel() > 0) fail(path, ": weights are in [0, 1], found ", wrong[0].item<double>());
@@ -97,8 +98,7 @@ Tensor read_weights_file(const std::string& path, const Tensor& like) {
 namespace {
 
 Tensor read_kernel(const std::string& path) {
-  return is_array_path(path) ? read_array(path).to(at::kDouble)
-                             : read_image(path).to(at::kDouble).mean(0);
+  return is_array_path(path) ? read_array(path).to(at::kDouble) : read_grey_levels(path).mean(0);
 }
 
 }  // namespace

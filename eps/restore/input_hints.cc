@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
-#include "eps/io/images/image.h"
+#include "eps/io/array.h"
 #include "eps/restore/noise_level.h"
 
 namespace eps {
@@ -34,6 +35,11 @@ Tensor beside(const Tensor& mask) {
     return wide.narrow(0, row, height).narrow(1, column, width);
   };
   return moved(0, 1) | moved(2, 1) | moved(1, 0) | moved(1, 2);
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code none;
+  return a == b || std::filesystem::equivalent(a, b, none);
 }
 
 }  // namespace
@@ -103,16 +109,50 @@ std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y, 
   return {};
 }
 
-std::vector<std::string> alpha_hints(const std::string& path) {
-  const Tensor alpha = read_alpha(path);
-  if (!alpha.defined()) return {};
-  const double transparent = share(alpha < 128);
-  if (transparent == 0) return {};
-  return {
-      fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is "
-                  "taken as measured where no mask hides it; the same file serves as the mask, too",
-                  path,
-                  100 * transparent)};
+std::vector<std::string> picture_hints(const std::string& path,
+                                       const Picture& picture,
+                                       bool is_mask) {
+  std::vector<std::string> hints;
+  const double transparent =
+      picture.alpha.defined() ? share(grey_levels(picture.alpha) < 127.5) : 0;
+  if (transparent > 0 && !is_mask)
+    hints.push_back(
+        fmt::format("{}: {:.3g}% of its pixels are transparent, and the colour under them is taken "
+                    "as measured where no mask hides it; the same file serves as the mask, too",
+                    path,
+                    100 * transparent));
+  if (picture.frames > 1)
+    hints.push_back(fmt::format(
+        "{}: an animation of {} frames, of which only the first is read", path, picture.frames));
+  if (picture.jpeg_quality && *picture.jpeg_quality < kFineJpeg)
+    hints.push_back(
+        fmt::format("{}: a JPEG of quality {} (estimated; {} is fine): its blocks and ringing are "
+                    "no white noise, and samples may keep them as detail; use a PNG that was never "
+                    "a JPEG, or state a larger noise",
+                    path,
+                    *picture.jpeg_quality,
+                    kFineJpeg));
+  return hints;
+}
+
+std::vector<std::string> measurement_hints(const std::string& path,
+                                           const std::optional<Picture>& picture,
+                                           const Tensor& y,
+                                           const Tensor& measured,
+                                           const OperatorChoice& chosen) {
+  const std::string& mask = chosen.mask;
+  if (y.dim() == 5) return kspace_hints(path, y, chosen.centred);
+  if (y.dim() != 4) return {};
+  std::vector<std::string> hints;
+  const auto add = [&](const std::vector<std::string>& more) {
+    hints.insert(hints.end(), more.begin(), more.end());
+  };
+  if (picture)
+    add(picture_hints(path, *picture, !mask.empty() && is_same_file(mask, path)));
+  else
+    add(range_hints(path, y));
+  if (!mask.empty()) add(mask_hints(mask, y, measured));
+  return hints;
 }
 
 }  // namespace eps

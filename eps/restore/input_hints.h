@@ -1,9 +1,14 @@
 // Signs that a measurement or its mask is not what it is taken for, in words.
 #pragma once
 
-#include "eps/base/core.h"
+#include "eps/io/images/picture.h"
+#include "eps/restore/operator_choice.h"
 
 namespace eps {
+
+// At this quality the artefacts of a photograph have 2 to 3 grey levels, root mean square; at
+// 75, 4.
+inline constexpr int kFineJpeg = 92;
 
 // Returns a warning about an array, (1, C, H, W), whose values seem to lie in [0, 1]: but for
 // noise, of the level that its finest detail has, its darkest 2 in 100 lie at 0 or above, and below
@@ -24,8 +29,20 @@ std::vector<std::string> mask_hints(const std::string& path,
 // declared as centred, the other way round.
 std::vector<std::string> kspace_hints(const std::string& path, const Tensor& y, bool centred);
 
-// Returns a warning about a picture with transparent pixels: what is under them is taken as
-// measured.
-std::vector<std::string> alpha_hints(const std::string& path);
+// Returns warnings about a picture as it was read:
+//   transparent pixels, unless they are the mask, as what is under them is taken as measured;
+//   frames of an animation, of which one is read;
+//   a JPEG of a quality below kFineJpeg, whose artefacts are no white noise.
+std::vector<std::string> picture_hints(const std::string& path,
+                                       const Picture& picture,
+                                       bool is_mask);
+
+// Returns the warnings above about a measurement y with what its file has in the holes of a mask;
+// `picture` is the one that was read, if the file is no array.
+std::vector<std::string> measurement_hints(const std::string& path,
+                                           const std::optional<Picture>& picture,
+                                           const Tensor& y,
+                                           const Tensor& measured,
+                                           const OperatorChoice& chosen);
 
 }  // namespace eps

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "eps/data/dataset.h"
 #include "eps/io/array.h"
@@ -18,9 +17,16 @@
 namespace eps {
 namespace {
 
-// Reads values (1, ...) in float64, of `dims` dimensions.
-Tensor read_values(const std::string& path, int64_t dims) {
+// A `FileValues` holds the values of a file, (1, ...) in float64, and the picture that they are of.
+struct FileValues {
   Tensor values;
+  std::optional<Picture> picture = {};
+};
+
+// Reads values of `dims` dimensions.
+FileValues read_values(const std::string& path, int64_t dims) {
+  FileValues read;
+  Tensor& values = read.values;
   if (is_array_path(path)) {
     values = read_array(path);
     check(values.is_floating_point() || values.scalar_type() == at::kByte,
@@ -29,7 +35,8 @@ Tensor read_values(const std::string& path, int64_t dims) {
           values.dtype().name());
   } else {
     check(dims == 4, path, ": such a measurement is no picture; it is read from .npy only");
-    values = read_image(path);
+    read.picture = read_picture(path);
+    values = read.picture->values();
   }
   if (values.scalar_type() == at::kByte) values = from_uint8(values);
   constexpr double kFar = 10;  // from [-1, 1], whatever the noise
@@ -61,7 +68,15 @@ Tensor read_values(const std::string& path, int64_t dims) {
         dims - 1,
         " dimensions is wanted, got ",
         to_string(found));
-  return values.to(at::kDouble);
+  values = values.to(at::kDouble);
+  return read;
+}
+
+// Returns a shape in words, width x height of what is like an image.
+std::string shape_words(at::IntArrayRef shape) {
+  if (shape.size() != 4) return to_string(shape);
+  return fmt::format(
+      "{} in {} channel{}", size_words(shape[3], shape[2]), shape[1], shape[1] == 1 ? "" : "s");
 }
 
 void check_shape(const std::string& path,
@@ -70,12 +85,9 @@ void check_shape(const std::string& path,
                  const NetworkShape& network) {
   check(image[2] == network.resolution && image[3] == network.resolution,
         path,
-        ": an image ",
-        image[3],
-        " pixels wide and ",
-        image[2],
-        " high",
-        image == y ? "" : ", from a measurement of " + to_string(at::IntArrayRef(y).slice(1)),
+        ": an image of ",
+        size_words(image[3], image[2]),
+        image == y ? "" : ", from a measurement of " + shape_words(y),
         "; the network ",
         network.name,
         " takes ",
@@ -120,31 +132,6 @@ Tensor in_fft_order(const Tensor& y, const OperatorChoice& chosen, const std::st
   return chosen.centred ? at::fft_ifftshift(y, at::IntArrayRef({2, 3})) : y;
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code none;
-  return a == b || std::filesystem::equivalent(a, b, none);
-}
-
-// Returns what speaks against a measurement y with what its file has in the holes of a mask.
-std::vector<std::string> hints_of(const std::string& path,
-                                  const Tensor& y,
-                                  const Tensor& measured,
-                                  const OperatorChoice& chosen) {
-  const std::string& mask = chosen.mask;
-  if (y.dim() == 5) return kspace_hints(path, y, chosen.centred);
-  if (y.dim() != 4) return {};
-  std::vector<std::string> hints;
-  const auto add = [&](const std::vector<std::string>& more) {
-    hints.insert(hints.end(), more.begin(), more.end());
-  };
-  if (is_array_path(path))
-    add(range_hints(path, y));
-  else if (mask.empty() || !is_same_file(mask, path))
-    add(alpha_hints(path));
-  if (!mask.empty()) add(mask_hints(mask, y, measured));
-  return hints;
-}
-
 // Returns the shape of the image that was measured. Where the operator makes the measurement's
 // shape of an image of the network's size, it is that: a flat measurement and a factor such as 1.5
 // do not determine it. A valid blur's picture of the network's size is cut.
@@ -179,7 +166,8 @@ void check_share(const std::string& path, const OperatorChoice& chosen, const Cu
         cut.full_width,
         " x ",
         cut.full_height,
-        " pixels that nothing beyond the frame reaches, less than a quarter: a smaller kernel is "
+        " pixels (width x height) that nothing beyond the frame reaches, less than a quarter: a "
+        "smaller kernel is "
         "wanted, or the border that the blur has");
 }
 
@@ -208,7 +196,7 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network) {
-  const Tensor read = read_values(path, chosen.measurement_dims);
+  const auto [read, picture] = read_values(path, chosen.measurement_dims);
   Tensor y = in_fft_order(read, chosen, path);
   const Shape found = y.sizes().vec();
   const Shape image = image_of(found, chosen, network);
@@ -223,6 +211,7 @@ Measurement read_measurement(const std::string& path,
         "file of its mask or kernel; only a simulated measurement may have a random one");
   const Tensor wanted = A->apply(like);
   Measurement result;
+  if (picture) result.format = picture->format;
   result.problem.A = A;
   if (chosen.border == Border::valid) result.cut = cut_of(*A, wanted, image);
   if (result.cut) check_share(path, chosen, *result.cut);
@@ -233,13 +222,13 @@ Measurement read_measurement(const std::string& path,
   check(y.sizes() == wanted.sizes(),
         path,
         ": a measurement of ",
-        to_string(found),
+        shape_words(found),
         "; ",
         chosen.spec,
         " of an image of ",
-        to_string(image),
+        shape_words(image),
         " gives ",
-        to_string(wanted.sizes()));
+        shape_words(wanted.sizes()));
   // Holes may hold anything, also NaN.
   Tensor known = chosen.from_file ? y : whitened(chosen.spec, y);
   known = known.to(network.device);
@@ -251,7 +240,8 @@ Measurement read_measurement(const std::string& path,
     known = known - result.offset;
   }
   result.problem.y = known;
-  const auto hints = hints_of(path, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
+  const auto hints =
+      measurement_hints(path, picture, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
   result.warnings.insert(result.warnings.end(), hints.begin(), hints.end());
   return result;
 }
@@ -263,7 +253,9 @@ Measurement simulate_measurement(const std::string& path,
                                  uint64_t seed,
                                  const NetworkShape& network) {
   Measurement result;
-  result.truth = read_values(path, 4);
+  const auto [truth, picture] = read_values(path, 4);
+  result.truth = truth;
+  if (picture) result.format = picture->format;
   require_finite(result.truth, path);
   check_image_range(result.truth, path);
   const Shape image = result.truth.sizes().vec();

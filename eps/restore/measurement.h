@@ -1,6 +1,7 @@
 // A user's measurement, and the problem it poses.
 #pragma once
 
+#include "eps/io/images/picture.h"
 #include "eps/model/checkpoint.h"
 #include "eps/restore/noise_model.h"
 #include "eps/restore/operator_choice.h"
@@ -19,8 +20,9 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name);
 // A `Measurement` holds y = A x0 + sigma_y n. A grey image has one channel, also where the network
 // takes more.
 struct Measurement {
-  Problem problem = {};  // batch 1, float64 on the device
-  Tensor truth = {};     // (1, C, H, W) on the CPU if simulated; undefined otherwise
+  Problem problem = {};       // batch 1, float64 on the device
+  Tensor truth = {};          // (1, C, H, W) on the CPU if simulated; undefined otherwise
+  PictureFormat format = {};  // of the picture that was read; the default of an array
   // Where the measurement has less than the frame of the image; a picture of the frame was cut.
   std::optional<Cut> cut = {};
   // What was taken away from the values of the file, A 1 - 1 of a black border, where y + 1 is
@@ -29,12 +31,12 @@ struct Measurement {
   std::vector<std::string> warnings = {};  // eps/restore/input_hints.h
 };
 
-// Reads a picture (8 bits, of [-1, 1]) or an array in the measurement's own shape, with or without
-// the batch. Of a picture of the network's size whose blur is valid, the border is cut off: it
-// mixes with what lies beyond the frame; less than a quarter left is an Error. K-space, (N, C, H,
-// W, 2), may be complex, centred, or 1 x 2 x H x W, the two parts in place of channels. The caller
-// sets sigma_y. A measurement that is not of an image of the network's shape and an operator that
-// is drawn at random are Errors.
+// Reads a picture (8 or 16 bits, of [-1, 1]) or an array in the measurement's own shape, with or
+// without the batch. Of a picture of the network's size whose blur is valid, the border is cut off:
+// it mixes with what lies beyond the frame; less than a quarter left is an Error. K-space, (N, C,
+// H, W, 2), may be complex, centred, or 1 x 2 x H x W, the two parts in place of channels. The
+// caller sets sigma_y. A measurement that is not of an image of the network's shape and an operator
+// that is drawn at random are Errors.
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network);

@@ -5,6 +5,7 @@
 
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
+#include "eps/io/images/picture.h"
 #include "eps/math/spectrum.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/whitened.h"
@@ -21,16 +22,11 @@ void check_image_like(const std::string& model, const Tensor& y) {
         ", and its noise is stated as one number");
 }
 
-std::string size_words(int64_t height, int64_t width) {
-  return std::to_string(height) + " x " + std::to_string(width);
-}
-
 // Reads deviations (1, C or 1, H, W) for a measurement of the shape of y.
 Tensor read_deviations(const std::string& path, const Tensor& y, const std::optional<Cut>& cut) {
   check_image_like(path, y);
   const bool is_array = is_array_path(path);
-  Tensor map =
-      is_array ? read_array(path).to(at::kDouble) : read_image(path).to(at::kDouble) * kGreyLevel;
+  Tensor map = is_array ? read_array(path).to(at::kDouble) : read_grey_levels(path) * kGreyLevel;
   check(map.dim() == 2 || map.dim() == 3,
         path,
         ": deviations are H x W or C x H x W, got ",
@@ -43,7 +39,7 @@ Tensor read_deviations(const std::string& path, const Tensor& y, const std::opti
         path,
         ": deviations must be > 0, found ",
         wrong.numel() == 0 ? 0 : wrong[0].item<double>(),
-        is_array ? "" : "; a picture holds whole grey levels from 1 on");
+        is_array ? "" : "; a picture of 8 bits holds whole grey levels from 1 on");
   check(map.isfinite().any().item<bool>(), path, ": every deviation is infinite");
   if (cut && cut->is_frame(map)) map = cut->of(map);
   const bool fits = map.size(2) == y.size(2) && map.size(3) == y.size(3) &&
@@ -52,12 +48,14 @@ Tensor read_deviations(const std::string& path, const Tensor& y, const std::opti
         path,
         ": deviations for ",
         map.size(1),
-        " x ",
-        size_words(map.size(2), map.size(3)),
-        " values; the measurement has ",
+        map.size(1) == 1 ? " channel of " : " channels of ",
+        size_words(map.size(3), map.size(2)),
+        "; the measurement has ",
         y.size(1),
+        " of ",
+        y.size(3),
         " x ",
-        size_words(y.size(2), y.size(3)));
+        y.size(2));
   return map;
 }
 
@@ -72,7 +70,9 @@ Tensor read_spectrum(const std::string& path, const Tensor& y, const std::option
         ": a spectrum of the whole frame, ",
         to_string(power.sizes()),
         ", but only ",
-        size_words(height, width),
+        height,
+        " x ",
+        width,
         " pixels are used, as nothing is known beyond the frame: the spectrum of those is wanted, "
         "or the border that the blur has");
   check(power.dim() == 2 && power.size(0) == height &&

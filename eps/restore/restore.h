@@ -4,7 +4,7 @@
 //   const eps::Checkpoint network = eps::read_checkpoint(eps::find_model("faces64-eps"));
 //   const eps::RestorationResult result = eps::restore_measurement(
 //       {.input = "y.png", .operator_options = {.mask = "mask.png"}}, network);
-//   eps::write_png("mean.png", eps::to_uint8(result.restoration.mean));
+//   eps::write_picture("mean.png", result.restoration.mean, result.measurement.format);
 #pragma once
 
 #include <optional>

@@ -123,7 +123,7 @@ TEST(Spec, ErrorsNameTheThingItsValueAndWhatIsWanted) {
   EXPECT_EQ(error_of_operator("super_resolution:factor=3"),
             "super_resolution: factor=3 does not divide an image of 8 x 8 pixels");
   EXPECT_EQ(error_of_operator("blur_gaussian:size=11"),
-            "blur: a kernel of 11 x 11 does not fit an image of 8 x 8 pixels");
+            "blur: a kernel of 11 x 11 does not fit an image of 8 x 8 pixels (width x height)");
   EXPECT_EQ(error_of_operator("hadamard", {1, 1, 8, 12}),
             "hadamard: height and width must be powers of 2, got 8 x 12");
   EXPECT_EQ(error_of_operator("inpaint_mask"), "inpaint_mask: file= is wanted");

@@ -142,7 +142,7 @@ refuses 'short.npy' o.npy "$eps" operator identity apply short.npy o.npy
 refuses 'long.npy' o.npy "$eps" operator identity apply long.npy o.npy
 refuses 'nan.npy: 1 value is not finite, at [0, 0, 3, 3]' o.npy "$eps" operator identity apply nan.npy o.npy
 refuses 'text.png: not a PNG or JPEG' o.npy "$eps" operator inpaint_mask:file=text.png apply ones.npy o.npy
-refuses 'the mask is 4 pixels wide and 4 high, the image 2 wide and 2 high' o.npy "$eps" operator inpaint_mask:file=mask.npy apply small.npy o.npy
+refuses 'the mask has 4 x 4 pixels (width x height), the image 2 x 2' o.npy "$eps" operator inpaint_mask:file=mask.npy apply small.npy o.npy
 refuses 'a mask holds 0 (missing) and 1 (observed), found 0.5' o.npy "$eps" operator inpaint_mask:file=mixed.npy apply ones.npy o.npy
 refuses 'factor=3 does not divide an image of 4 x 4' o.npy "$eps" operator super_resolution:factor=3 apply ones.npy o.npy
 refuses 'did you mean "inpaint_random"?); see eps list operators' o.npy "$eps" operator inpaint_radnom apply ones.npy o.npy

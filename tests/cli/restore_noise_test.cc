@@ -96,7 +96,9 @@ TEST_F(RestoreNoise, RefusesStatementsThatDoNotFit) {
        file_ + ": is for measurements that are images");
   write_npy(file_, at::ones({6, 7}, at::kFloat));
   says(run(identity + " --noise-map " + file_),
-       file_ + ": deviations for 1 x 6 x 7 values; the measurement has 3 x 8 x 8");
+       file_ +
+           ": deviations for 1 channel of 7 x 6 pixels (width x height); the measurement has 3 of "
+           "8 x 8");
   write_npy(file_, at::full({8, 8}, std::nan(""), at::kFloat));
   says(run(identity + " --noise-map " + file_), file_ + ": deviations must be > 0, found nan");
 }
@@ -132,7 +134,8 @@ TEST_F(RestoreNoise, UsesTheInsideOfABlurredPicture) {
 TEST_F(RestoreNoise, RefusesAKernelThatLeavesNextToNothing) {
   write_npy(kernel_, at::full({7, 7}, 1.0 / 49, at::kFloat));
   says(run(picture_ + " --noise 6 --kernel " + kernel_),
-       "leaves 2 x 2 of 8 x 8 pixels that nothing beyond the frame reaches, less than a quarter");
+       "leaves 2 x 2 of 8 x 8 pixels (width x height) that nothing beyond the frame reaches, less "
+       "than a quarter");
   done(picture_ + " --noise 6 --border reflect --kernel " + kernel_);
 }
 
@@ -148,7 +151,7 @@ TEST_F(RestoreNoise, UsesTheInsideAlsoOfAnOperatorThatNamesNoBorder) {
   // A chain is taken as it is written.
   const std::string chain = " --noise 6 --operator 'blur_gaussian:std=0.5,size=3 | grey'";
   remove_tree(out_);
-  says(run(image_ + chain), "gives 1 x 1 x 8 x 8");
+  says(run(image_ + chain), "gives 8 x 8 pixels (width x height) in 1 channel");
 }
 
 // Black lies outside: y + 1 = A (x + 1), pixel by pixel.

@@ -69,8 +69,9 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
   says(run(picture_ + noise + " --motion 3"), "LENGTH,ANGLE is wanted");
   says(run(picture_ + noise + " --gaussian wide"), "gaussian: STD=wide is not a number");
   says(run(picture_ + noise + " --downscale 2"),
-       "an image 16 pixels wide and 16 high, from a measurement of 3 x 8 x 8; the network " + eps_ +
-           " takes 8 x 8: crop and resize");
+       "an image of 16 x 16 pixels (width x height), from a measurement of 8 x 8 pixels (width x "
+       "height) in 3 channels; the network " +
+           eps_ + " takes 8 x 8: crop and resize");
   says(run(folder_.file("no.png") + noise + mask), "no.png");
   says(run(picture_ + noise + " --mask " + folder_.file("no.png")), "no.png");
   says(run(picture_ + noise + " --operator fourier_lines"), "is no picture");
@@ -78,9 +79,9 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
        "did you mean \"inpaint_box\"?); see eps list tasks");
   const std::string other = folder_.file("other.npy");
   write_npy(other, at::zeros({6, 7}, at::kFloat));
-  says(run(other + noise + mask), "an image 7 pixels wide and 6 high; the network");
+  says(run(other + noise + mask), "an image of 7 x 6 pixels (width x height); the network");
   says(run(picture_ + noise + " --mask " + other),
-       "the mask is 7 pixels wide and 6 high, the image 8 wide and 8 high");
+       "the mask has 7 x 6 pixels (width x height), the image 8 x 8");
   write_npy(other, at::ones({9, 9}, at::kFloat));
   says(run(picture_ + noise + " --kernel " + other), "9 x 9");
   write_npy(other, at::zeros({2, 3, 8, 8}, at::kFloat));

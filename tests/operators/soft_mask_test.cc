@@ -59,7 +59,7 @@ TEST(SoftMask, RefusesOtherWeights) {
             folder.file("w.npy") + ": weights are in [0, 1], found 1.5");
   EXPECT_EQ(refusal(at::ones({2, 3})),
             folder.file("w.npy") +
-                ": the mask of weights is 3 pixels wide and 2 high, the image 2 wide and 2 high");
+                ": the mask of weights has 3 x 2 pixels (width x height), the image 2 x 2");
   EXPECT_NE(refusal(at::full({2, 2}, NAN)).find("not finite"), std::string::npos);
 }
 

@@ -67,6 +67,30 @@ TEST_F(InputHints, TellTheUnitsOfNoisyAndOfBrightPictures) {
   }
 }
 
+TEST_F(InputHints, SayThatOneFrameOfAnAnimationIsRead) {
+  const Picture still{.pixels = at::zeros({3, 2, 2}, at::kByte)};
+  EXPECT_TRUE(picture_hints("p", still, false).empty());
+  Picture animated = still;
+  animated.frames = 12;
+  EXPECT_TRUE(says(picture_hints("p", animated, false),
+                   "p: an animation of 12 frames, of which only the first is read"));
+}
+
+TEST_F(InputHints, NameTheQualityOfACoarseJpeg) {
+  Picture picture{.pixels = at::zeros({3, 2, 2}, at::kByte), .jpeg_quality = 75};
+  EXPECT_TRUE(says(picture_hints("p", picture, false), "p: a JPEG of quality 75 (estimated; 92"));
+  EXPECT_TRUE(says(picture_hints("p", picture, true), "use a PNG"));
+  picture.jpeg_quality = 92;
+  EXPECT_TRUE(picture_hints("p", picture, false).empty());
+}
+
+TEST_F(InputHints, RecogniseTransparentPixelsThatAreNoMask) {
+  const Tensor alpha = at::tensor({0, 127, 128, 255}, at::kByte).reshape({2, 2});
+  const Picture picture{.pixels = at::zeros({3, 2, 2}, at::kByte), .alpha = alpha};
+  EXPECT_TRUE(says(picture_hints("p", picture, false), "50% of its pixels are transparent"));
+  EXPECT_TRUE(picture_hints("p", picture, true).empty());
+}
+
 TEST_F(InputHints, RecogniseCentredKSpace) {
   const Tensor image = at::ones({1, 1, 8, 6}, at::kDouble) + 0.1 * Rng(2).normal({1, 1, 8, 6});
   const Tensor first = at::view_as_real(at::fft_fft2(image)).contiguous(),

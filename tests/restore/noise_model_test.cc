@@ -89,7 +89,9 @@ TEST_F(NoiseModelFiles, WrongFilesAreNamed) {
             file_ + ": a spectrum of 8 x 8 (fft2) or 5 (rfft2) values is wanted, got 4 x 8");
   write_npy(file_, at::ones({6, 8}));
   EXPECT_EQ(error_of([&] { deviations({.map = file_}, y_, 1); }),
-            file_ + ": deviations for 1 x 6 x 8 values; the measurement has 3 x 8 x 8");
+            file_ +
+                ": deviations for 1 channel of 8 x 6 pixels (width x height); the measurement has "
+                "3 of 8 x 8");
   Tensor map = at::ones({8, 8});
   map[3][4] = NAN;
   write_npy(file_, map);

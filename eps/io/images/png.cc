@@ -1,12 +1,11 @@
 // The PNG decoder: libpng's low-level interface, since the simplified one changes 16-bit colours.
 #include <png.h>
 
-#include <algorithm>
 #include <csetjmp>
 #include <cstring>
 
-#include "eps/io/images/image.h"
 #include "eps/io/images/image_codecs.h"
+#include "eps/io/images/png_format.h"
 
 namespace eps {
 namespace {
@@ -28,62 +27,56 @@ class PngReader {
   PngReader& operator=(const PngReader&) = delete;
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
 
-  // Returns (C, H, W), without alpha.
-  Tensor read() {
-    const size_t size = rest_.size();
+  Picture read() {
+    const std::string_view file = rest_;
     require(read_header());
-    return read_pixels(size, false);
-  }
-
-  // Returns (H, W), or an undefined tensor of a file without alpha.
-  Tensor read_alpha() {
-    const size_t size = rest_.size();
-    require(read_header());
-    const bool has_alpha = (png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) != 0 ||
-                           png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
-    return has_alpha ? read_pixels(size, true)[-1] : Tensor();
-  }
-
- private:
-  // Returns the planes of the image in a file of `size` bytes; the last of them is alpha if wanted.
-  Tensor read_pixels(size_t size, bool with_alpha) {
     const int64_t width = png_get_image_width(png_, info_);
     const int64_t height = png_get_image_height(png_, info_);
     const int64_t pixel_bits = png_get_channels(png_, info_) * png_get_bit_depth(png_, info_);
     // Deflate packs at most 1032 bytes into one.
-    check_image_size(width, height, size, 8 * 1032 / pixel_bits, name_);
-    require(convert_to_8_bits(with_alpha));
-    const int64_t channels = png_get_channels(png_, info_);
-    const Tensor pixels = at::empty({height, width, channels}, at::kByte);
-    std::vector<png_bytep> rows(static_cast<size_t>(height));
-    for (int64_t i = 0; i < height; ++i) {
-      rows[static_cast<size_t>(i)] = pixels.data_ptr<uint8_t>() + i * width * channels;
-    }
-    require(read_rows(rows.data()));
-    return pixels.permute({2, 0, 1}).contiguous();
+    check_image_size(width, height, file.size(), 8 * 1032 / pixel_bits, name_);
+    require(convert());
+    const int64_t planes = png_get_channels(png_, info_), bits = png_get_bit_depth(png_, info_);
+    // (H, W, planes), the last of them alpha if their number is even.
+    const Tensor pixels = at::empty({height, width, planes}, bits == 16 ? at::kShort : at::kByte);
+    require(read_rows(row_pointers(pixels).data()));
+    const Tensor values = bits == 16 ? pixels.to(at::kInt).bitwise_and_(0xffff) : pixels;
+    const int64_t channels = planes <= 2 ? 1 : 3;
+    Picture picture{.pixels = values.narrow(2, 0, channels).permute({2, 0, 1}),
+                    .format = png_format(file),
+                    .frames = png_frames(file)};
+    picture.format.bits = bits;
+    if (planes > channels) picture.alpha = values.select(2, channels);
+    return picture;
+  }
+
+ private:
+  static std::vector<png_bytep> row_pointers(const Tensor& pixels) {
+    std::vector<png_bytep> rows(static_cast<size_t>(pixels.size(0)));
+    const auto stride = static_cast<size_t>(pixels.stride(0) * pixels.element_size());
+    for (size_t i = 0; i < rows.size(); ++i)
+      rows[i] = static_cast<png_bytep>(pixels.data_ptr()) + i * stride;
+    return rows;
   }
 
   bool read_header() {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_set_read_fn(png_, this, on_read);
     png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // see check_image_size()
-    // Colour profiles and texts, which may be compressed, are skipped: only the pixels matter.
+    // Only the pixels are libpng's business; see png_format.cc.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(png_, info_);
     return true;
   }
 
-  bool convert_to_8_bits(bool with_alpha) {
+  // Asks for 8 bits, or for 16 in the order of this machine, with alpha where there is any.
+  bool convert() {
     if (setjmp(png_jmpbuf(png_))) return false;
     const int type = png_get_color_type(png_, info_);
     if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
     if (type == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
-    png_set_scale_16(png_);
-    if (with_alpha) {
-      png_set_tRNS_to_alpha(png_);
-    } else {
-      png_set_strip_alpha(png_);
-    }
+    if (png_get_valid(png_, info_, PNG_INFO_tRNS) != 0) png_set_tRNS_to_alpha(png_);
+    if (png_get_bit_depth(png_, info_) == 16) png_set_swap(png_);
     png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
     return true;
@@ -123,12 +116,8 @@ class PngReader {
 
 }  // namespace
 
-Tensor decode_png(std::string_view bytes, const std::string& name) {
+Picture decode_png(std::string_view bytes, const std::string& name) {
   return PngReader(bytes, name).read();
-}
-
-Tensor decode_png_alpha(std::string_view bytes, const std::string& name) {
-  return PngReader(bytes, name).read_alpha();
 }
 
 }  // namespace eps

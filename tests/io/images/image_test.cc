@@ -51,26 +51,6 @@ TEST(Image, PngsOfEverySortAreRead) {
   }
 }
 
-TEST(Image, AlphaIsReadAlone) {
-  const Folder folder;
-  const std::string path = folder.file("a.png");
-  const auto alpha = [&](const PngImage& png) {
-    put_bytes(path, png_bytes(png));
-    return read_alpha(path);
-  };
-  const std::string palette = png_chunk("PLTE", std::string("\1\2\3\xff\xfe\xfd", 6)),
-                    transparent = png_chunk("tRNS", std::string("\0", 1));
-  EXPECT_TRUE(
-      identical(alpha({2, 1, 8, 4, std::string("\0\7\0\x08\xff", 5)}), bytes({0, 255}, {1, 2})));
-  EXPECT_TRUE(identical(alpha({1, 1, 8, 6, std::string("\0\7\x08\x09\5", 5)}), bytes({5}, {1, 1})));
-  EXPECT_TRUE(identical(alpha({2, 1, 1, 3, std::string("\0\x40", 2), palette + transparent}),
-                        bytes({0, 255}, {1, 2})));
-  EXPECT_FALSE(alpha({2, 1, 8, 0, std::string("\0\5\xff", 3)}).defined());
-  EXPECT_FALSE(alpha({2, 1, 1, 3, std::string("\0\x40", 2), palette}).defined());
-  put_bytes(path, "no picture");
-  EXPECT_FALSE(read_alpha(path).defined());
-}
-
 // Y = 200 (DC offset +72: category 7, bits 1001000), then the end of the block.
 TEST(Image, AGreyJpegIsRead) {
   const std::string data{static_cast<char>(0b10100100), static_cast<char>(0b00111111)};
@@ -133,17 +113,19 @@ TEST(Image, ACorruptPngIsRefused) {
 }
 
 TEST(Image, ClaimsOfSizeAreCheckedBeforeMemoryIsTaken) {
-  EXPECT_EQ(error_of([] {
-              parse_image(png_bytes({8193, 8192, 8, 2, "x"}), "a.png");
-            }),
-            "a.png: the image is 8193 x 8192, at least 1 and at most 67108864 pixels are allowed");
+  EXPECT_EQ(
+      error_of([] {
+        parse_image(png_bytes({8193, 8192, 8, 2, "x"}), "a.png");
+      }),
+      "a.png: the image is 8193 x 8192 pixels (width x height), at least 1 and at most 67108864 "
+      "pixels are allowed");
   const std::string png = png_bytes({8192, 8192, 8, 2, "x"});
   EXPECT_EQ(error_of([&] { parse_image(png, "a.png"); }),
-            "a.png: truncated or corrupt: 8192 x 8192 pixels cannot come from " +
+            "a.png: truncated or corrupt: 8192 x 8192 pixels (width x height) cannot come from " +
                 std::to_string(png.size()) + " bytes");
   const std::string jpeg = jpeg_start(0xc0, 65000, 1000, 1) + jpeg_scan(1, 0, 63, 0, 0, "\x3f");
   EXPECT_EQ(error_of([&] { parse_image(jpeg, "a.jpg"); }),
-            "a.jpg: truncated or corrupt: 65000 x 1000 pixels cannot come from " +
+            "a.jpg: truncated or corrupt: 65000 x 1000 pixels (width x height) cannot come from " +
                 std::to_string(jpeg.size()) + " bytes");
 }
 
@@ -161,10 +143,17 @@ TEST(Image, TheBestPackedPngIsRead) {
 TEST(Image, JpegsOfOtherSortsAreRefused) {
   const std::string cmyk = jpeg_start(0xc0, 8, 8, 4) + jpeg_scan(4, 0, 63, 0, 0, "\x7f");
   EXPECT_EQ(error_of([&] { parse_image(cmyk, "a.jpg"); }),
-            "a.jpg: the JPEG has 4 colour components (CMYK?), 1 or 3 are wanted");
+            "a.jpg: the JPEG has 4 colour components (CMYK?), 1 or 3 are wanted: save it as RGB "
+            "first, or as a PNG");
   const std::string arithmetic = jpeg_start(0xc9, 8, 8, 1) + jpeg_scan(1, 0, 63, 0, 0, "\x7f");
-  EXPECT_EQ(error_of([&] { parse_image(arithmetic, "a.jpg"); }),
-            "a.jpg: arithmetic-coded JPEG is not read, only Huffman-coded");
+  EXPECT_EQ(
+      error_of([&] { parse_image(arithmetic, "a.jpg"); }),
+      "a.jpg: arithmetic-coded JPEG is not read, only Huffman-coded: save it again, or as a PNG");
+  std::string deep = jpeg_start(0xc1, 8, 8, 1) + jpeg_scan(1, 0, 63, 0, 0, "\x7f");
+  deep[deep.find("\xff\xc1") + 4] = 12;
+  EXPECT_EQ(
+      error_of([&] { parse_image(deep, "a.jpg"); }),
+      "a.jpg: the JPEG has 12 bits of each colour, 8 are wanted: save it as a PNG of 16 bits");
 }
 
 TEST(Image, OnlyImagesAreWritten) {
