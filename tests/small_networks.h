@@ -58,6 +58,12 @@ inline nets::UNetConfig small_local() {
   return config;
 }
 
+inline nets::UNetConfig small_patched() {
+  nets::UNetConfig config = small_local();
+  config.patch = 2;
+  return config;
+}
+
 inline std::map<std::string, nets::UNetConfig> small_edm_networks() {
   return {{"ddpmpp", small_ddpmpp()},
           {"ncsnpp", small_ncsnpp()},
@@ -68,6 +74,7 @@ inline std::map<std::string, nets::UNetConfig> small_edm_networks() {
 inline std::map<std::string, nets::UNetConfig> small_networks() {
   auto all = small_edm_networks();
   all["local"] = small_local();
+  all["patched"] = small_patched();
   return all;
 }
 

@@ -92,7 +92,10 @@ void for_each_field(Config& config, Visit&& visit) {
   visit("attn_resolutions", config.attn_resolutions);
   visit("dropout", config.dropout);
   visit("label_dropout", config.label_dropout);
-  if (config.is_local()) visit("norm", config.norm);
+  if (config.is_local()) {
+    visit("norm", config.norm);
+    visit("patch", config.patch);
+  }
   if (!config.is_song()) return;
   visit("embedding_type", config.embedding_type);
   visit("channel_mult_noise", config.channel_mult_noise);
@@ -149,6 +152,8 @@ void validate(const UNetConfig& config) {
   check_word("norm", config.norm, {"pixel", "group"});
   check(config.is_local() || config.norm == "pixel",
         "network config: norm is for a LocalUNet only");
+  check_within("patch", config.patch, 1, 2);
+  check(config.is_local() || config.patch == 1, "network config: patch is for a LocalUNet only");
   check(!config.is_local() || (config.attn_resolutions.empty() && config.dropout == 0),
         "network config: a LocalUNet has neither attention nor dropout");
   check_word("embedding_type", config.embedding_type, {"positional", "fourier"});
@@ -179,7 +184,7 @@ void validate(const UNetConfig& config) {
         config.resample_filter.size());
   check_probability("dropout", config.dropout);
   check_probability("label_dropout", config.label_dropout);
-  const int64_t divisor = int64_t{1} << (config.levels() - 1);
+  const int64_t divisor = config.divisor();
   check(config.img_resolution >= divisor && config.img_resolution % divisor == 0,
         "network config: img_resolution must be a multiple of ",
         divisor,

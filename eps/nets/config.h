@@ -3,7 +3,8 @@
 // A LocalUNet is our own, for pictures of any size: no attention, and a norm over the channels of
 // each pixel, so that an output depends on the inputs near it only. It has as many residual blocks
 // on the way down as on the way up; 2 x 2 pixels become one and one becomes 2 x 2 between its
-// levels, and the state of a level is added on the way up.
+// levels, and the state of a level is added on the way up. With patches of 2 x 2 its first layer
+// merges pixels and its last one splits them, so that the finest level is cheap on a CPU.
 #pragma once
 
 #include "eps/base/core.h"
@@ -35,12 +36,16 @@ struct UNetConfig {
   std::string decoder_type = "standard";  // or "skip"
   std::vector<double> resample_filter = {1, 1};
 
-  std::string norm = "pixel";  // LocalUNet only; "group" sees the whole image
+  // The following fields apply to LocalUNet only.
+  std::string norm = "pixel";  // "group" sees the whole image
+  int64_t patch = 1;  // side of the squares of pixels that the finest level has as one: 1 or 2
 
   bool is_local() const { return model_type == "LocalUNet"; }
   bool is_song() const { return model_type == "SongUNet"; }
   int64_t noise_channels() const { return model_channels * channel_mult_noise; }
   int64_t levels() const { return static_cast<int64_t>(channel_mult.size()); }
+  // Returns the factor between pixels and the coarsest level, which divides the image's sides.
+  int64_t divisor() const { return patch << (levels() - 1); }
   bool operator==(const UNetConfig&) const = default;
 };
 

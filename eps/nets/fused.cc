@@ -1,5 +1,4 @@
-// Group norm by moments per channel, combined per group into an affine map per channel; and the
-// norm of each pixel in one pass.
+// Group norm by moments per channel, combined per group into an affine map per channel.
 #include "eps/nets/fused.h"
 
 #include <ATen/Parallel.h>
@@ -7,40 +6,15 @@
 #include <cmath>
 
 #include "eps/nets/pixel_loops.h"
+#include "eps/nets/pixel_runs.h"
 
 namespace eps::nets {
 namespace {
 
 using pixel_loops::Pixels;
 
-constexpr int64_t kRun = 128;      // pixels whose moments are summed in float32
-constexpr int64_t kGrain = 32768;  // least number of elements for a thread
-
-// `Runs` divides images into runs of pixels, numbered consecutively over all images.
-struct Runs {
-  int64_t images, channels, pixels;
-
-  int64_t per_image() const { return (pixels + kRun - 1) / kRun; }
-  int64_t total() const { return images * per_image(); }
-  int64_t grain() const { return std::max<int64_t>(1, kGrain / (kRun * channels)); }
-  int64_t image(int64_t run) const { return run / per_image(); }
-  // Returns the offset of the run in memory; count() returns its number of pixels.
-  int64_t begin(int64_t run) const {
-    return (image(run) * pixels + run % per_image() * kRun) * channels;
-  }
-  int64_t count(int64_t run) const { return std::min(kRun, pixels - run % per_image() * kRun); }
-};
-
-std::vector<float> zeros(int64_t n) { return std::vector<float>(static_cast<size_t>(n)); }
-
 Tensor as_float(const Tensor& tensor) {
   return tensor.defined() ? tensor.to(at::kFloat).contiguous() : tensor;
-}
-
-// Returns row n of a table (N or 1, width); null when absent.
-const float* row(const Tensor& table, int64_t n) {
-  if (!table.defined()) return nullptr;
-  return table.data_ptr<float>() + (table.size(0) == 1 ? 0 : n * table.size(1));
 }
 
 struct Moments {
@@ -124,39 +98,10 @@ void normalise(const FusedNorm& norm, const Runs& runs, const Scalar* x, Scalar*
   });
 }
 
-// Computes the norm of pixels; slopes and intercepts are those behind the norm.
-template <class Scalar>
-void normalise_pixels(const FusedNorm& norm, const Runs& runs, const Scalar* x, Scalar* y) {
-  const auto loops = pixel_loops::best<Scalar>();
-  const int64_t c = runs.channels;
-  const float* weight = norm.weight.data_ptr<float>();
-  const float* bias = norm.bias.data_ptr<float>();
-  std::vector<float> lines = zeros(runs.images * 2 * c);
-  for (int64_t n = 0; n < runs.images; ++n) {
-    const float* modulation = row(norm.modulation, n);
-    float* line = lines.data() + n * 2 * c;
-    for (int64_t i = 0; i < c; ++i) {
-      const float scale = modulation ? 1 + modulation[i] : 1;
-      line[i] = weight[i] * scale;
-      line[c + i] = bias[i] * scale + (modulation ? modulation[c + i] : 0);
-    }
-  }
-  const auto map = norm.silu ? loops.norm_and_activate : loops.norm;
-  at::parallel_for(0, runs.total(), runs.grain(), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const Pixels<Scalar> in{x + runs.begin(r), runs.count(r), c};
-      map(in,
-          lines.data() + runs.image(r) * 2 * c,
-          static_cast<float>(norm.eps),
-          y + runs.begin(r));
-    }
-  });
-}
-
 template <class Scalar>
 void residual(int64_t numel, const Scalar* x, double scale, Scalar* h) {
   const auto loops = pixel_loops::best<Scalar>();
-  at::parallel_for(0, numel, kGrain, [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, numel, Runs::kGrain, [&](int64_t begin, int64_t end) {
     loops.add_scaled({x + begin, end - begin, 1}, static_cast<float>(scale), h + begin);
   });
 }
@@ -168,11 +113,7 @@ bool can_fuse(const Tensor& x) {
          x.is_contiguous(at::MemoryFormat::ChannelsLast);
 }
 
-Tensor fused_norm(const FusedNorm& given, const Tensor& image) {
-  // An offset before the norm of pixels is the bias of a convolution that CUDA left out.
-  const bool shifted = given.groups == 0 && given.offset.defined();
-  const Tensor x =
-      shifted ? image + given.offset.to(image.scalar_type()).unsqueeze(2).unsqueeze(3) : image;
+Tensor fused_norm(const FusedNorm& given, const Tensor& x) {
   const FusedNorm norm{.groups = given.groups,
                        .eps = given.eps,
                        .weight = as_float(given.weight),
@@ -180,15 +121,12 @@ Tensor fused_norm(const FusedNorm& given, const Tensor& image) {
                        .offset = as_float(given.offset),
                        .modulation = as_float(given.modulation),
                        .silu = given.silu};
-  const Runs runs{x.size(0), x.size(1), x.size(2) * x.size(3)};
+  const Runs runs = runs_of(x);
   const Tensor y = at::empty_like(x, x.options(), at::MemoryFormat::ChannelsLast);
-  const auto run = [&](auto* in, auto* out) {
-    norm.groups == 0 ? normalise_pixels(norm, runs, in, out) : normalise(norm, runs, in, out);
-  };
   if (x.scalar_type() == at::kBFloat16)
-    run(x.data_ptr<at::BFloat16>(), y.data_ptr<at::BFloat16>());
+    normalise(norm, runs, x.data_ptr<at::BFloat16>(), y.data_ptr<at::BFloat16>());
   else
-    run(x.data_ptr<float>(), y.data_ptr<float>());
+    normalise(norm, runs, x.data_ptr<float>(), y.data_ptr<float>());
   return y;
 }
 

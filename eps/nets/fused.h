@@ -10,7 +10,7 @@
 namespace eps::nets {
 
 struct FusedNorm {
-  int64_t groups = 1;  // 0: the root mean square over the channels of each pixel
+  int64_t groups = 1;  // 0, for CUDA only: the root mean square over the channels of each pixel
   double eps = 0;
   Tensor weight = {}, bias = {};  // (C)
   Tensor offset = {};             // (N or 1, C), added to x before the norm; or absent

@@ -8,6 +8,7 @@
 
 #include "eps/nets/cuda/fused_cuda.h"
 #include "eps/nets/fused.h"
+#include "eps/nets/pixel_norm.h"
 
 namespace eps::nets {
 namespace {
@@ -74,15 +75,16 @@ Tensor convolve_split(const Evaluation& net,
                       const Tensor& x,
                       const Tensor& weight,
                       const Tensor& bias,
-                      int64_t pad) {
+                      int64_t pad,
+                      int64_t stride = 1) {
   const int64_t image = layer.image_inputs;
-  if (image == 0 || image == x.size(1)) return correlate(net, x, weight, bias, pad);
+  if (image == 0 || image == x.size(1)) return correlate(net, x, weight, bias, pad, stride);
   const auto part = [&](const Tensor& all, int64_t begin, int64_t end) {
     return all.slice(1, begin, end).contiguous(all.suggest_memory_format());
   };
   const int64_t all = x.size(1);
-  return correlate(net, part(x, 0, image), part(weight, 0, image), bias, pad) +
-         correlate(net, part(x, image, all), part(weight, image, all), {}, pad);
+  return correlate(net, part(x, 0, image), part(weight, 0, image), bias, pad, stride) +
+         correlate(net, part(x, image, all), part(weight, image, all), {}, pad, stride);
 }
 
 // A `Biased` holds an image and a bias (C), possibly undefined, that is not yet added: on CUDA a
@@ -108,7 +110,8 @@ Tensor add_residual(const Evaluation& net, const Biased& h, const Biased& x) {
   };
   const Tensor sum = whole(h), other = whole(x);
   if (net.gradients || !can_fuse(sum) || !can_fuse(other)) {
-    return (sum + other) * net.plan.skip_scale;
+    const Tensor all = sum + other;
+    return net.plan.skip_scale == 1 ? all : all * net.plan.skip_scale;
   }
   fused_residual(sum, other, net.plan.skip_scale);
   return sum;
@@ -151,9 +154,10 @@ Tensor convolve_with(const Evaluation& net,
                      const Tensor& x,
                      const Tensor& bias) {
   const Tensor weight = net.get(layer.weight, x);
-  if (layer.resample == Resample::merge) return correlate(net, x, weight, bias, 0, 2);
-  if (layer.resample == Resample::split) return split_pixels(correlate(net, x, weight, bias, 0));
   const int64_t pad = layer.kernel / 2;
+  if (layer.resample == Resample::merge)
+    return convolve_split(net, layer, x, weight, bias, 0, /*stride=*/2);
+  if (layer.resample == Resample::split) return split_pixels(correlate(net, x, weight, bias, pad));
   if (layer.fused) {
     const Tensor filter = net.get(layer.filter, x);
     const int64_t filter_pad = (filter.size(3) - 1) / 2;
@@ -178,12 +182,38 @@ Biased convolve_biased(const Evaluation& net, const ConvLayer& layer, const Tens
   return {convolve_with(net, layer, x, {}), net.get(layer.bias)};
 }
 
-// Returns x over its root mean square over the channels of each pixel, times the weight, plus the
-// bias.
-Tensor pixel_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  const auto per_channel = [](const Tensor& table) { return table.unsqueeze(1).unsqueeze(2); };
+// Returns x over its root mean square over the channels of each pixel, times the slope, plus the
+// intercept, (N or 1, C), then silu or nothing.
+Tensor plain_pixel_norm(
+    const Tensor& x, const Tensor& slope, const Tensor& intercept, double eps, bool silu) {
+  const auto per_image = [&](const Tensor& table) {
+    return table.to(x.scalar_type()).unsqueeze(2).unsqueeze(3);
+  };
   const Tensor scale = (x.square().mean(1, /*keepdim=*/true) + eps).rsqrt();
-  return at::addcmul(per_channel(bias), x * scale, per_channel(weight));
+  const Tensor h = at::addcmul(per_image(intercept), x * scale, per_image(slope));
+  return silu ? at::silu(h) : h;
+}
+
+// Normalises the channels of each pixel, without dropout.
+Tensor normalise_pixels(const Evaluation& net,
+                        const NormLayer& layer,
+                        const Tensor& image,
+                        const NormOptions& options) {
+  const auto wide = image.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  Tensor x = image;
+  if (options.offset.defined())
+    x = x + options.offset.to(x.scalar_type()).unsqueeze(2).unsqueeze(3);
+  Tensor slope = net.get(layer.weight, x).to(wide).unsqueeze(0);
+  Tensor intercept = net.get(layer.bias, x).to(wide).unsqueeze(0);
+  if (options.modulation.defined()) {
+    const auto scale_shift = options.modulation.to(wide).chunk(2, 1);
+    const Tensor scale = scale_shift[0] + 1;
+    slope = slope * scale;
+    intercept = at::addcmul(scale_shift[1], intercept, scale);
+  }
+  if (can_fuse(x)) return pixel_norm(x, slope, intercept, layer.eps, options.silu);
+  return plain_pixel_norm(x.to(wide), slope, intercept, layer.eps, options.silu)
+      .to(x.scalar_type());
 }
 
 // Normalises with ATen, without dropout.
@@ -196,11 +226,9 @@ Tensor plain_norm(const Evaluation& net,
   };
   Tensor h = options.offset.defined() ? x + per_image(options.offset) : x;
   // Statistics are in float32: CUDA's kernel does so by itself, the CPU's needs float32 input.
-  if (is_narrow(x) && (x.is_cpu() || layer.groups == 0)) h = h.to(at::kFloat);
+  if (is_narrow(x) && x.is_cpu()) h = h.to(at::kFloat);
   const Tensor weight = net.get(layer.weight, h), bias = net.get(layer.bias, h);
-  h = (layer.groups == 0 ? pixel_norm(h, weight, bias, layer.eps)
-                         : at::group_norm(h, layer.groups, weight, bias, layer.eps))
-          .to(x.scalar_type());
+  h = at::group_norm(h, layer.groups, weight, bias, layer.eps).to(x.scalar_type());
   if (options.modulation.defined()) {
     const auto scale_shift = per_image(options.modulation).chunk(2, 1);
     h = at::addcmul(scale_shift[1], h, scale_shift[0] + 1);
@@ -266,7 +294,9 @@ Tensor group_normalise(const Evaluation& net,
   const bool has_kernel = layer.groups > 0 || x.size(1) <= kWidestPixelNorm;
   if (has_kernel && can_fuse_on_cuda(x)) return cuda_norm(norm, x, {keep, net.training});
   Tensor h;
-  if (!net.gradients && can_fuse(x)) {
+  if (layer.groups == 0) {
+    h = normalise_pixels(net, layer, x, options);
+  } else if (!net.gradients && can_fuse(x)) {
     norm.weight = net.get(layer.weight, x);
     norm.bias = net.get(layer.bias, x);
     h = fused_norm(norm, x);

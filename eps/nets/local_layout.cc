@@ -12,7 +12,9 @@ class LocalLayout {
 
   void build() {
     const int64_t last = config_.levels() - 1;
-    ConvLayer first = make_.conv("conv_in", config_.in_channels, width(0), 3, make_.init());
+    const int64_t inputs = config_.in_channels;
+    ConvLayer first = config_.patch == 2 ? make_.merge("conv_in", inputs, width(0))
+                                         : make_.conv("conv_in", inputs, width(0), 3, make_.init());
     first.image_inputs = config_.img_channels;
     step(Step::Kind::plain_conv, first);
     for (int64_t level = 0; level < last; ++level) {
@@ -25,8 +27,12 @@ class LocalLayout {
       blocks("dec", level);
     }
     const NormLayer norm = make_.norm("norm_out", width(0));
-    const ConvLayer head =
-        make_.conv("conv_out", width(0), config_.out_channels, 3, make_.init_zero());
+    ConvLayer head = make_.conv("conv_out",
+                                width(0),
+                                config_.out_channels * config_.patch * config_.patch,
+                                3,
+                                make_.init_zero());
+    if (config_.patch == 2) head.resample = Resample::split;
     plan_.steps.push_back({.kind = Step::Kind::head, .conv = head, .norm = norm, .block = {}});
   }
 
@@ -63,19 +69,14 @@ std::optional<int64_t> UNetPlan::receptive_radius() const {
   if (!config.is_local() || config.norm != "pixel") return {};
   int64_t radius = 0, pixel = 1;  // the side of a pixel of the level
   for (const Step& step : steps) {
-    switch (step.kind) {
-      case Step::Kind::plain_block:
-        radius += (step.block.conv0.kernel / 2 + step.block.conv1.kernel / 2) * pixel;
-        break;
-      case Step::Kind::merge:
-        pixel *= 2;
-        break;
-      case Step::Kind::split:
-        pixel /= 2;
-        break;
-      default:
-        radius += step.conv.kernel / 2 * pixel;
-    }
+    const bool is_block = step.kind == Step::Kind::plain_block;
+    const Resample resample = step.conv.resample;
+    if (is_block)
+      radius += (step.block.conv0.kernel / 2 + step.block.conv1.kernel / 2) * pixel;
+    else if (resample != Resample::merge)  // whose taps are the pixels of the square
+      radius += step.conv.kernel / 2 * pixel;
+    if (resample == Resample::merge) pixel *= 2;
+    if (resample == Resample::split) pixel /= 2;
   }
   // A pixel of the coarsest level covers a square, at whose far corner the output may lie.
   return radius + divisor() - 1;

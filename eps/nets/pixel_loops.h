@@ -5,6 +5,8 @@
 // at run time.
 #pragma once
 
+#include <c10/util/BFloat16.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -40,14 +42,35 @@ EPS_INLINED float fast_exp(float x) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(p) + exponent);
 }
 
-// Returns x / (1 + e^-x). |x| is bounded by 87 as an integer, without a branch, which would prevent
-// the vectorisation of the calling loops.
-EPS_INLINED float silu(float x) {
+// Returns 1 + e^-x. |x| is bounded by 87 as an integer, without a branch, which would prevent the
+// vectorisation of the calling loops.
+EPS_INLINED float one_and_exp(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const auto magnitude = static_cast<int32_t>(bits & 0x7fffffffu);
   const int32_t bounded = std::min(magnitude, std::bit_cast<int32_t>(87.0f));
   const uint32_t negated = ~bits & 0x80000000u;
-  return x / (1.0f + fast_exp(std::bit_cast<float>(static_cast<uint32_t>(bounded) | negated)));
+  return 1.0f + fast_exp(std::bit_cast<float>(static_cast<uint32_t>(bounded) | negated));
+}
+
+EPS_INLINED float silu(float x) { return x / one_and_exp(x); }
+
+EPS_INLINED float silu_derivative(float x) {
+  const float sigmoid = 1.0f / one_and_exp(x);
+  return sigmoid * (1.0f + x * (1.0f - sigmoid));
+}
+
+// Conversions between float and the type of an image. Those of c10 have branches, which would
+// prevent the vectorisation of the calling loops.
+EPS_INLINED float load(const float& x) { return x; }
+EPS_INLINED float load(const c10::BFloat16& x) {
+  return std::bit_cast<float>(static_cast<uint32_t>(x.x) << 16);
+}
+EPS_INLINED void store(float value, float& x) { x = value; }
+EPS_INLINED void store(float value, c10::BFloat16& x) {  // to the nearest, ties to even; NaN stays
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  x.x = static_cast<uint16_t>(is_nan ? 0x7fc0u : rounded);
 }
 
 // A `Pixels` holds `count` contiguous pixels of `channels` numbers each.
@@ -68,7 +91,7 @@ EPS_INLINED void add_rows(const Scalar* __restrict x,
   for (int64_t c = 0; c < channels; ++c) {
     float s = 0, q = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      const float d = static_cast<float>(x[r * channels + c]) - shift[c];
+      const float d = load(x[r * channels + c]) - shift[c];
       s += d;
       q += d * d;
     }
@@ -95,30 +118,31 @@ EPS_INLINED void map_pixels(Pixels<Scalar> in, const float* line, Scalar* out) {
     const Scalar* __restrict x = in.x + p * in.channels;
     Scalar* __restrict y = out + p * in.channels;
     for (int64_t c = 0; c < in.channels; ++c) {
-      const float value = static_cast<float>(x[c]) * slope[c] + intercept[c];
-      y[c] = static_cast<Scalar>(activate ? silu(value) : value);
+      const float value = load(x[c]) * slope[c] + intercept[c];
+      store(activate ? silu(value) : value, y[c]);
     }
   }
 }
 
-// Returns the sum of squares of a pixel, in so many parts that the compiler adds whole vectors.
-template <class Scalar>
-EPS_INLINED float sum_of_squares(const Scalar* __restrict x, int64_t channels) {
+// Returns the inner product of two pixels, in so many parts that the compiler adds whole vectors.
+template <class Scalar, class Other>
+EPS_INLINED float inner_product(const Scalar* a, const Other* b, int64_t channels) {
   constexpr int64_t kParts = 16;
   float part[kParts] = {};
   int64_t c = 0;
   for (; c + kParts <= channels; c += kParts)
-    for (int64_t i = 0; i < kParts; ++i) {
-      const float value = static_cast<float>(x[c + i]);
-      part[i] += value * value;
-    }
-  for (; c < channels; ++c) {
-    const float value = static_cast<float>(x[c]);
-    part[0] += value * value;
-  }
+    for (int64_t i = 0; i < kParts; ++i) part[i] += load(a[c + i]) * load(b[c + i]);
+  for (; c < channels; ++c) part[0] += load(a[c]) * load(b[c]);
   for (int64_t width = kParts / 2; width > 0; width /= 2)
     for (int64_t i = 0; i < width; ++i) part[i] += part[i + width];
   return part[0];
+}
+
+// Returns 1 / (mean square + eps)^(1/2) of a pixel.
+template <class Scalar>
+EPS_INLINED float pixel_scale(const Scalar* x, int64_t channels, float eps) {
+  const float mean = inner_product(x, x, channels) / static_cast<float>(channels);
+  return 1.0f / std::sqrt(mean + eps);
 }
 
 // Computes y = act(x / (mean square + eps)^(1/2) * line[0][c] + line[1][c]) for each pixel.
@@ -129,12 +153,58 @@ EPS_INLINED void norm_pixels(Pixels<Scalar> in, const float* line, float eps, Sc
   for (int64_t p = 0; p < in.count; ++p) {
     const Scalar* __restrict x = in.x + p * in.channels;
     Scalar* __restrict y = out + p * in.channels;
-    const float mean = sum_of_squares(x, in.channels) / static_cast<float>(in.channels);
-    const float scale = 1.0f / std::sqrt(mean + eps);
+    const float scale = pixel_scale(x, in.channels, eps);
     for (int64_t c = 0; c < in.channels; ++c) {
-      const float value = static_cast<float>(x[c]) * scale * slope[c] + intercept[c];
-      y[c] = static_cast<Scalar>(activate ? silu(value) : value);
+      const float value = load(x[c]) * scale * slope[c] + intercept[c];
+      store(activate ? silu(value) : value, y[c]);
     }
+  }
+}
+
+// A `NormGradients` names what the gradients of norm_pixels() need and where they go. With
+// r = 1 / (mean square + eps)^(1/2), v = x r slope + intercept and g = act'(v) dy:
+//
+//   dintercept = sum of g over pixels,   dslope = sum of g x r,
+//   dx = r (h - x r mean over channels of (h x r)),   h = g slope.
+template <class Scalar>
+struct NormGradients {
+  const Scalar* dy;
+  const float* line;  // slope, then intercept
+  float eps;
+  Scalar* dx;
+  float* dline;    // the sums are added
+  float* scratch;  // room for two pixels
+};
+
+template <bool activate, class Scalar>
+EPS_INLINED void norm_gradients(Pixels<Scalar> in, const NormGradients<Scalar>& with) {
+  const int64_t channels = in.channels;
+  const float* __restrict slope = with.line;
+  const float* __restrict intercept = with.line + channels;
+  float* __restrict dslope = with.dline;
+  float* __restrict dintercept = with.dline + channels;
+  float* __restrict normed = with.scratch;
+  float* __restrict h = with.scratch + channels;
+  for (int64_t p = 0; p < in.count; ++p) {
+    const Scalar* __restrict x = in.x + p * channels;
+    const Scalar* __restrict dy = with.dy + p * channels;
+    Scalar* __restrict dx = with.dx + p * channels;
+    const float scale = pixel_scale(x, channels, with.eps);
+    // The compiler vectorises conversions only in a loop of their own.
+    for (int64_t c = 0; c < channels; ++c) {
+      normed[c] = load(x[c]) * scale;
+      h[c] = load(dy[c]);
+    }
+#pragma GCC ivdep
+    for (int64_t c = 0; c < channels; ++c) {
+      const float value = normed[c] * slope[c] + intercept[c];
+      const float g = h[c] * (activate ? silu_derivative(value) : 1.0f);
+      dintercept[c] += g;
+      dslope[c] += g * normed[c];
+      h[c] = g * slope[c];
+    }
+    const float mean = inner_product(normed, h, channels) / static_cast<float>(channels);
+    for (int64_t c = 0; c < channels; ++c) store(scale * (h[c] - normed[c] * mean), dx[c]);
   }
 }
 
@@ -144,7 +214,7 @@ EPS_INLINED void add_scaled(Pixels<Scalar> in, float scale, Scalar* out) {
   const Scalar* __restrict x = in.x;
   Scalar* __restrict h = out;
   for (int64_t i = 0; i < in.count * in.channels; ++i) {
-    h[i] = static_cast<Scalar>((static_cast<float>(h[i]) + static_cast<float>(x[i])) * scale);
+    store((load(h[i]) + load(x[i])) * scale, h[i]);
   }
 }
 
@@ -155,12 +225,15 @@ struct Loops {
   void (*map_and_activate)(Pixels<Scalar>, const float* line, Scalar* out);
   void (*norm)(Pixels<Scalar>, const float* line, float eps, Scalar* out);
   void (*norm_and_activate)(Pixels<Scalar>, const float* line, float eps, Scalar* out);
+  void (*norm_gradients)(Pixels<Scalar>, const NormGradients<Scalar>&);
+  void (*activated_norm_gradients)(Pixels<Scalar>, const NormGradients<Scalar>&);
   void (*add_scaled)(Pixels<Scalar>, float scale, Scalar* out);
 };
 
 template <class Scalar>
 Loops<Scalar> any_machine() {
   using P = Pixels<Scalar>;
+  using G = NormGradients<Scalar>;
   return {[](P in, const float* shift, float* sums) { add_moments(in, shift, sums); },
           [](P in, const float* line, Scalar* out) { map_pixels<false>(in, line, out); },
           [](P in, const float* line, Scalar* out) { map_pixels<true>(in, line, out); },
@@ -170,12 +243,15 @@ Loops<Scalar> any_machine() {
           [](P in, const float* line, float eps, Scalar* out) {
             norm_pixels<true>(in, line, eps, out);
           },
+          [](P in, const G& with) { norm_gradients<false>(in, with); },
+          [](P in, const G& with) { norm_gradients<true>(in, with); },
           [](P in, float scale, Scalar* out) { add_scaled(in, scale, out); }};
 }
 
 template <class Scalar>
 Loops<Scalar> wide_machine() {
   using P = Pixels<Scalar>;
+  using G = NormGradients<Scalar>;
   return {[](P in, const float* shift, float* sums) EPS_WIDE { add_moments(in, shift, sums); },
           [](P in, const float* line, Scalar* out) EPS_WIDE { map_pixels<false>(in, line, out); },
           [](P in, const float* line, Scalar* out) EPS_WIDE { map_pixels<true>(in, line, out); },
@@ -183,6 +259,8 @@ Loops<Scalar> wide_machine() {
               EPS_WIDE { norm_pixels<false>(in, line, eps, out); },
           [](P in, const float* line, float eps, Scalar* out)
               EPS_WIDE { norm_pixels<true>(in, line, eps, out); },
+          [](P in, const G& with) EPS_WIDE { norm_gradients<false>(in, with); },
+          [](P in, const G& with) EPS_WIDE { norm_gradients<true>(in, with); },
           [](P in, float scale, Scalar* out) EPS_WIDE { add_scaled(in, scale, out); }};
 }
 

@@ -104,8 +104,8 @@ struct UNetPlan {
   int64_t parameter_tensors() const;
   int64_t parameter_count() const;
 
-  // Returns the factor between the finest and the coarsest level, which divides the image's sides.
-  int64_t divisor() const { return int64_t{1} << (config.levels() - 1); }
+  // Returns the factor between pixels and the coarsest level, which divides the image's sides.
+  int64_t divisor() const { return config.divisor(); }
   // Returns the distance, in rows and columns, beyond which no input pixel affects an output pixel;
   // none where every input does.
   std::optional<int64_t> receptive_radius() const;

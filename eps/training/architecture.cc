@@ -61,7 +61,10 @@ nets::UNetConfig preset_of(const TrainingConfig& config) {
     network.attn_resolutions = {16};
     network.dropout = 0;
   } else if (config.preset == "photos-small") {
-    network.model_channels = 32;
+    network.model_channels = 48;
+    network.channel_mult = {1, 2, 3};
+    network.channel_mult_emb = 2;
+    network.patch = 2;
   }
   return network;
 }
@@ -83,13 +86,20 @@ void check_architecture(const TrainingConfig& c) {
         "; got \"",
         c.preset,
         "\"");
-  for (const auto& [name, value] :
-       {std::pair{"channels", c.channels}, {"levels", c.levels}, {"blocks", c.blocks}})
+  for (const auto& [name, value] : {std::pair{"channels", c.channels},
+                                    {"levels", c.levels},
+                                    {"blocks", c.blocks},
+                                    {"patch", c.patch}})
     check(value >= 0, "training: ", name, " must be at least 0, got ", value);
   check(c.levels <= 31, "training: levels must be at most 31, got ", c.levels);
   check(c.norm.empty() || c.arch == "local",
         "training: norm is for arch=local, got norm=",
         c.norm,
+        " with arch=",
+        c.arch);
+  check(c.patch == 0 || c.arch == "local",
+        "training: patch is for arch=local, got patch=",
+        c.patch,
         " with arch=",
         c.arch);
   check(c.attention.empty() || c.arch != "local",
@@ -105,6 +115,7 @@ nets::UNetConfig architecture_of(const TrainingConfig& config) {
   if (config.blocks > 0) network.num_blocks = config.blocks;
   if (!config.attention.empty()) network.attn_resolutions = resolutions(config.attention);
   if (!config.norm.empty()) network.norm = config.norm;
+  if (config.patch > 0) network.patch = config.patch;
   if (config.dropout >= 0) network.dropout = config.dropout;
   network.augment_dim = 0;  // nothing is augmented but for mirror images
   return network;

@@ -34,6 +34,7 @@ struct TrainingConfig {
   int64_t blocks = 0;
   std::string attention = {};
   std::string norm = {};
+  int64_t patch = 0;
   double dropout = -1;
   std::string preconditioning = "auto";
   std::string prior_variance = "geometric_mean";
@@ -126,6 +127,10 @@ void for_each_field(Config& c, Visit&& visit) {
   visit("blocks", c.blocks, "Residual blocks of a level; 0: the preset's", false);
   visit("attention", c.attention, "Resolutions that attend, such as 16,8, or none", false);
   visit("norm", c.norm, "Of a local network: pixel (the default) or group", false);
+  visit("patch",
+        c.patch,
+        "Of a local network: 2 for a finest level of half the resolution; 0: the preset's",
+        false);
   visit("dropout", c.dropout, "Dropout of a network from scratch; below 0: the preset's", false);
   visit("preconditioning",
         c.preconditioning,

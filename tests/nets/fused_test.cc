@@ -24,13 +24,7 @@ Tensor separate_norm(const FusedNorm& norm, const Tensor& given) {
   const auto per_image = [&](const Tensor& table) { return wide(table).unsqueeze(2).unsqueeze(3); };
   Tensor x = wide(given);
   if (norm.offset.defined()) x = x + per_image(norm.offset);
-  if (norm.groups == 0) {
-    const auto per_channel = [&](const Tensor& t) { return wide(t).unsqueeze(1).unsqueeze(2); };
-    x = x / (x.square().mean(1, true) + norm.eps).sqrt() * per_channel(norm.weight) +
-        per_channel(norm.bias);
-  } else {
-    x = at::group_norm(x, norm.groups, wide(norm.weight), wide(norm.bias), norm.eps);
-  }
+  x = at::group_norm(x, norm.groups, wide(norm.weight), wide(norm.bias), norm.eps);
   if (norm.modulation.defined()) {
     const auto parts = per_image(norm.modulation).chunk(2, 1);
     x = x * (parts[0] + 1) + parts[1];
@@ -39,15 +33,14 @@ Tensor separate_norm(const FusedNorm& norm, const Tensor& given) {
 }
 
 // Widths that do and do not fill whole vectors, sizes that do and do not fill whole runs of pixels.
-TEST(Fused, NormIsThatOfGroupsOrPixelsWithItsSurroundings) {
+TEST(Fused, NormIsThatOfGroupsWithItsSurroundings) {
   Rng rng(3);
   for (const Shape& shape :
        {Shape{2, 32, 8, 8}, {3, 20, 5, 7}, {1, 6, 1, 1}, {2, 96, 16, 16}, {1, 128, 3, 50}}) {
     const int64_t n = shape[0], c = shape[1];
-    for (const auto& [rows, of_pixels] :
-         {std::pair{int64_t{1}, false}, {n, false}, {int64_t{1}, true}, {n, true}}) {
+    for (const int64_t rows : {int64_t{1}, n}) {
       for (const bool silu : {false, true}) {
-        FusedNorm norm{.groups = of_pixels ? 0 : std::min<int64_t>(32, c / 4),
+        FusedNorm norm{.groups = std::min<int64_t>(32, c / 4),
                        .eps = 1e-6,
                        .weight = rng.normal({c}, at::kFloat),
                        .bias = rng.normal({c}, at::kFloat),

@@ -25,18 +25,21 @@ TEST(Architecture, PresetsAndSizesDescribeANetwork) {
   EXPECT_EQ(also, photos);
   const auto small = architecture_of(resolved_with([](auto& c) { c.preset = "photos-small"; }));
   // 4 MB in half precision.
-  EXPECT_LT(2 * nets::UNetPlan(small).parameter_count(), 4.2e6);
+  EXPECT_LT(2 * nets::UNetPlan(small).parameter_count(), 4e6);
+  EXPECT_EQ(small.patch, 2);
   const auto sized = architecture_of(resolved_with([](auto& c) {
     c.arch = "local";
     c.channels = 48;
     c.levels = 3;
     c.blocks = 4;
     c.norm = "group";
+    c.patch = 2;
   }));
   EXPECT_EQ(sized.model_channels, 48);
   EXPECT_EQ(sized.channel_mult, (std::vector<int64_t>{1, 2, 3}));
   EXPECT_EQ(sized.num_blocks, 4);
   EXPECT_EQ(sized.norm, "group");
+  EXPECT_EQ(sized.patch, 2);
   const auto song = architecture_of(resolved_with([](auto& c) {
     c.levels = 3;
     c.attention = "16,8";
@@ -61,6 +64,8 @@ TEST(Architecture, RefusesWhatDoesNotGoTogether) {
             "training: arch=local has no attention, got attention=16");
   EXPECT_EQ(error([](auto& c) { c.norm = "group"; }),
             "training: norm is for arch=local, got norm=group with arch=ddpmpp");
+  EXPECT_EQ(error([](auto& c) { c.patch = 2; }),
+            "training: patch is for arch=local, got patch=2 with arch=ddpmpp");
   EXPECT_EQ(error([](auto& c) { c.attention = "16,"; }),
             "training: attention must be none, or resolutions such as 16,8; got \"16,\"");
   EXPECT_EQ(error([](auto& c) { c.levels = -1; }), "training: levels must be at least 0, got -1");
