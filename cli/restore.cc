@@ -16,8 +16,8 @@ namespace eps::cli {
 namespace {
 
 struct RestoreOptions {
-  RestorationRequest request;
-  ModelOptions network{.path = "faces64-eps"};
+  RestorationRequest request{.options = {.samples = 0, .batch = 0}};
+  ModelOptions network{.path = kPhotosNetwork};
   std::string noise, growth, out;
 };
 
@@ -126,9 +126,14 @@ void print_summary(const RestorationReport& report, const std::string& folder) {
   fmt::print("chi2 {:.2f}: {}\n", report.chi2, report.verdict());
   print_residual(report);
   if (report.psnr_of_samples && report.psnr_of_mean)
-    fmt::print("PSNR of a sample {:.2f} dB, of the mean of all samples {:.2f} dB\n",
-               *report.psnr_of_samples,
-               *report.psnr_of_mean);
+    report.quick ? fmt::print("PSNR of the mean {:.2f} dB\n", *report.psnr_of_mean)
+                 : fmt::print("PSNR of a sample {:.2f} dB, of the mean of all samples {:.2f} dB\n",
+                              *report.psnr_of_samples,
+                              *report.psnr_of_mean);
+  if (report.quick) {
+    fmt::print("the mean of one evaluation, {:.1f} s; see {}/mean.png\n", report.seconds, folder);
+    return;
+  }
   fmt::print("samples: {}, evaluations of each: {:g}, {:.1f} s; see {}/sheet.png\n",
              report.samples,
              report.evaluations_per_sample,
@@ -164,7 +169,8 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
   verb.add_option("--motion", o.motion, "Motion blur: LENGTH,ANGLE in pixels and degrees");
   verb.add_option(
       "--gaussian", o.gaussian, "Gaussian blur: standard deviation of the kernel in pixels");
-  verb.add_option("--disk", o.disk, "Lens blur: radius of the disk in pixels");
+  verb.add_option(
+      "--disk,--defocus", o.disk, "Lens out of focus: radius of the blur's disk in pixels");
   verb.add_option("--border",
                   o.border,
                   "Beyond the frame of a blur: valid (nothing is known; the border of a picture of "
@@ -175,6 +181,8 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
       o.downscale,
       "Lower resolution: K, where each pixel is the mean of K x K, or K,FILTER as Pillow "
       "reduces: 4,bicubic");
+  verb.add_option("--bayer", o.bayer, "Mosaic of a camera: rggb, bggr, grbg or gbrg");
+  verb.add_flag("--denoise", o.denoise, "A picture that is only noisy");
   auto* any = verb.add_option(
       "--operator", o.spec, "Any other operator, or a task; see eps list operators");
   verb.add_flag("--centred", o.centred, "The zero frequency of k-space is in the middle, not first")
@@ -184,12 +192,13 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
 void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
   const CLI::Range count(1, 1000000);
   RestorationOptions& options = request.options;
-  verb.add_option("--samples",
-                  options.samples,
-                  "Samples; the 90% interval comes from quantiles for 19 or more, from Student's "
-                  "t for fewer, and is absent for 1")
-      ->check(count)
-      ->capture_default_str();
+  verb.add_option(
+          "--samples",
+          options.samples,
+          "Samples, 8 if not given, 4 of a picture of more than 256 x 256; the 90% interval "
+          "comes from quantiles for 19 or more, from Student's t for fewer, and is absent "
+          "for 1")
+      ->check(count);
   verb.add_option("--method",
                   request.method,
                   "Method for the network, such as pigdm or dps:scale=5 for a prior; see eps list "
@@ -197,14 +206,21 @@ void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
   verb.add_option(
           "--steps",
           request.steps,
-          "Steps of the method; its own number if not given, 20 for a network of the posterior")
+          "Steps of the method; its own number if not given, 20 for a network of the posterior, "
+          "10 on a CPU for a picture of more than 256 x 256")
       ->check(count);
   verb.add_option("--seed", options.seed, "Seed of the samples and of the simulation")
       ->check(seed_up_to())
       ->capture_default_str();
-  verb.add_option("--batch", options.batch, "Samples in memory together")
-      ->check(count)
-      ->capture_default_str();
+  verb.add_option("--batch",
+                  options.batch,
+                  "Samples in memory together; as many as fit, up to 16, "
+                  "if not given")
+      ->check(count);
+  auto* quick = verb.add_flag(
+      "--quick", request.quick, "One evaluation: the mean only, without samples and intervals");
+  for (const char* other : {"--samples", "--steps", "--method"})
+    quick->excludes(verb.get_option(other));
 }
 
 }  // namespace

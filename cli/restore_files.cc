@@ -12,7 +12,9 @@ namespace eps::cli {
 namespace {
 
 Tensor measurement_picture(const RestorationResult& r) {
-  return r.measurement.problem.A->format().picture(r.measurement.problem.y)[0].to(at::kCPU);
+  const Measurement& m = r.measurement;
+  const Tensor picture = m.problem.A->format().picture(m.problem.y)[0].to(at::kCPU);
+  return m.shown ? m.shown->of(picture).contiguous() : picture;
 }
 
 // Returns the deviation as a picture: black is certain, white the most uncertain pixel.
@@ -32,7 +34,7 @@ std::vector<std::pair<std::string, Tensor>> cells(const RestorationResult& resul
   if (result.measurement.truth.defined()) add("image", result.measurement.truth[0]);
   add("measurement", measurement_picture(result));
   for (int64_t k = 0; k < std::min(r.samples.size(0), kMostSamples); ++k)
-    add("sample " + std::to_string(k + 1), r.samples[k]);
+    add(result.report.quick ? "mean" : "sample " + std::to_string(k + 1), r.samples[k]);
   if (r.deviation.defined()) {
     add("mean", r.mean);
     add("deviation", deviation_picture(r));
@@ -69,9 +71,11 @@ void write_restored(const std::string& folder, const RestorationResult& result) 
     write_picture(path(name + ".png"), image, result.measurement.format);
   };
   const Restoration& r = result.restoration;
-  for (int64_t k = 0; k < r.samples.size(0); ++k)
-    picture("sample-" + std::to_string(k + 1), r.samples[k]);
-  array("samples", r.samples);
+  if (!result.report.quick) {
+    for (int64_t k = 0; k < r.samples.size(0); ++k)
+      picture("sample-" + std::to_string(k + 1), r.samples[k]);
+    array("samples", r.samples);
+  }
   picture("mean", r.mean);
   array("mean", r.mean);
   picture("measurement", measurement_picture(result));

@@ -49,21 +49,26 @@ Solution solve_conjugate_gradients(const std::function<Tensor(const Tensor&)>& a
   const Tensor right = b.to(at::kDouble);
   Tensor u = options.start.defined() ? options.start.to(at::kDouble) : at::zeros_like(right);
   Tensor r = options.start.defined() ? right - apply(u) : right;
-  Tensor p = r;
-  Tensor rho = batch_dot(r, r);
-  const Tensor goal = batch_dot(right, right) * (options.tolerance * options.tolerance);
+  const auto preconditioned = [&](const Tensor& v) {
+    return options.precondition ? options.precondition(v) : v;
+  };
+  Tensor p = preconditioned(r);
+  Tensor rho = batch_dot(r, p);
+  const Tensor goal =
+      batch_dot(right, preconditioned(right)) * (options.tolerance * options.tolerance);
   const Tensor zero = at::zeros_like(rho), one = at::ones_like(rho);
-  const bool bounded = options.smallest.defined();
+  const bool bounded = options.smallest.defined() && !options.precondition;
   const Tensor smallest = bounded ? options.smallest.to(rho.options()) : one;
   const Tensor energy = options.energy.defined() ? options.energy.to(rho.options()) : -one;
-  Tensor factor = smallest.reciprocal().expand_as(rho);  // g
+  Tensor factor = smallest.reciprocal().expand_as(rho);  // g; 1 with a preconditioner
   for (int64_t i = 0;; ++i) {
     // The signs of comparison are such that NaN is not done.
     const Tensor done = at::logical_or(rho <= goal, factor * rho <= energy);
     const Tensor active = at::logical_not(done);
     const double left =
         at::where(active, rho, zero).sum().item<double>();  // the only synchronisation
-    if (left == 0) return {u, i, bounded ? at::where(rho == 0, zero, factor * rho) : Tensor()};
+    const bool known = bounded || options.precondition;
+    if (left == 0) return {u, i, known ? at::where(rho == 0, zero, factor * rho) : Tensor()};
     if (i == options.max_iterations || !std::isfinite(left))
       fail_with_worst(rho, goal, active, i, options);
     // A finished system takes no part: no 0/0 of its own reaches anything.
@@ -71,9 +76,10 @@ Solution solve_conjugate_gradients(const std::function<Tensor(const Tensor&)>& a
     const Tensor alpha = at::where(active, rho / at::where(active, batch_dot(p, q), one), zero);
     u = u + alpha * p;
     r = r - alpha * q;
-    const Tensor next = at::where(active, batch_dot(r, r), rho);
+    const Tensor z = preconditioned(r);
+    const Tensor next = at::where(active, batch_dot(r, z), rho);
     const Tensor growth = next / at::where(active, rho, one);
-    p = at::where(active, r + growth * p, p);
+    p = at::where(active, z + growth * p, p);
     if (bounded) {
       const Tensor above = (factor - alpha).clamp_min(0);
       factor = at::where(active, above / (smallest * above + growth), factor);

@@ -16,13 +16,17 @@ struct ConjugateGradientsOptions {
   // 1, ..., 1), or one for all.
   Tensor energy = {};
   Tensor smallest = {};
+
+  // Maps a residual to what is near M^{-1} r, by a symmetric positive definite map P. The energy is
+  // then estimated as r'P r, without `smallest`, and the tolerance holds in the norm of P.
+  std::function<Tensor(const Tensor& r)> precondition = {};
 };
 
 // A `Solution` of a batch of systems says how far it may be from the exact one.
 struct Solution {
   Tensor u;
   int64_t iterations = 0;
-  Tensor energy;  // (N, 1, ..., 1): the bound of e'M e, where options.smallest is given
+  Tensor energy;  // (N, 1, ..., 1): the bound or estimate of e'M e, where there is one
 };
 
 // Solves M u = b for each sample (row) of b, where `apply` maps a batch u to the batch M u. Systems

@@ -6,6 +6,7 @@
 #include "eps/base/lasting.h"
 #include "eps/operators/edged_blur.h"
 #include "eps/operators/factories.h"
+#include "eps/operators/framed_blur.h"
 #include "eps/operators/masked_blur.h"
 #include "eps/operators/separable.h"
 
@@ -51,7 +52,7 @@ BorderedBlur::BorderedBlur(const Tensor& kernel, int64_t height, int64_t width, 
       border_(border) {
   const int64_t left_out =
       height * width - (height - kernel.size(1) + 1) * (width - kernel.size(2) + 1);
-  solvable_ = border == Border::valid ? MaskedBlur::supports(canvas_, inside())
+  solvable_ = border == Border::valid ? FramedBlur::supports(canvas_)
                                       : EdgedBlur::supports(kernel, left_out);
 }
 
@@ -65,8 +66,11 @@ Tensor BorderedBlur::inside() const {
 const LinearOperator& BorderedBlur::exact() const {
   std::call_once(once_, [this] {
     const Lasting matrices;
-    if (border_ == Border::valid)
+    if (border_ == Border::valid && MaskedBlur::supports(canvas_, inside()))
       exact_ = std::make_unique<MaskedBlur>(canvas_, inside());
+    else if (border_ == Border::valid)
+      exact_ = std::make_unique<FramedBlur>(
+          canvas_, FramedBlur::Inside{rows_.begin, columns_.begin, rows_.length, columns_.length});
     else
       exact_ = std::make_unique<EdgedBlur>(
           CircularBlur(canvas_.kernel(), height_, width_), *this, places_where(1 - inside()));

@@ -8,9 +8,9 @@ namespace eps {
 
 // A `BorderedBlur` continues the image beyond its frame, convolves, and crops. The convolution is
 // circular on the larger canvas, and the crop takes away what wraps around. A'A has no fast basis,
-// but A is a circular blur but for pixels near the border, and so has a closed form where they are
-// few: a valid blur, whose canvas is the frame, is a masked one (MaskedBlur), any other an edged
-// one (EdgedBlur).
+// but A is a circular blur but for pixels near the border. A valid blur, whose canvas is the frame,
+// is a masked one (MaskedBlur), or on a large frame a framed one (FramedBlur); any other is an
+// edged one (EdgedBlur) where these pixels are few.
 class BorderedBlur final : public LinearOperator {
  public:
   BorderedBlur(const Tensor& kernel, int64_t height, int64_t width, Border border);

@@ -83,18 +83,19 @@ void check_shape(const std::string& path,
                  const Shape& image,
                  const Shape& y,
                  const NetworkShape& network) {
-  check(image[2] == network.resolution && image[3] == network.resolution,
+  const bool any = network.resolution == 0;
+  check(any ? std::min(image[2], image[3]) >= network.least
+            : image[2] == network.resolution && image[3] == network.resolution,
         path,
         ": an image of ",
         size_words(image[3], image[2]),
         image == y ? "" : ", from a measurement of " + shape_words(y),
         "; the network ",
         network.name,
-        " takes ",
-        network.resolution,
-        " x ",
-        network.resolution,
-        ": crop and resize before the measurement is made, or train a network for this size");
+        any ? " takes sides of at least " + std::to_string(network.least)
+            : fmt::format(" takes {0} x {0}: take one for pictures of any size, "
+                          "or crop and resize before the measurement is made",
+                          network.resolution));
   check(image[1] == network.channels || image[1] == 1,
         path,
         ": an image of ",
@@ -137,6 +138,12 @@ Tensor in_fft_order(const Tensor& y, const OperatorChoice& chosen, const std::st
 // do not determine it. A valid blur's picture of the network's size is cut.
 Shape image_of(const Shape& y, const OperatorChoice& chosen, const NetworkShape& network) {
   const int64_t side = network.resolution;
+  check(side > 0 || chosen.measurement_dims != 2,
+        chosen.spec,
+        ": a flat measurement does not say the size of its image; a network for one size is "
+        "wanted, not ",
+        network.name);
+  if (side == 0) return chosen.image_shape(y);
   if (chosen.measurement_dims == 2) return {1, network.channels, side, side};
   const Shape image = chosen.image_shape(y);
   const auto near = [&](int64_t n) { return std::abs(n - side) == 1; };
@@ -188,7 +195,8 @@ std::string cut_words(const std::string& path, const Cut& cut) {
 NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
   const nets::UNetConfig& config = network.network.config();
   return {.name = name,
-          .resolution = config.img_resolution,
+          .resolution = config.is_local() ? 0 : config.img_resolution,
+          .least = network.network.plan().divisor(),
           .channels = config.img_channels,
           .device = network.network.device()};
 }
@@ -214,7 +222,10 @@ Measurement read_measurement(const std::string& path,
   if (picture) result.format = picture->format;
   result.problem.A = A;
   if (chosen.border == Border::valid) result.cut = cut_of(*A, wanted, image);
-  if (result.cut) check_share(path, chosen, *result.cut);
+  if (network.resolution == 0)
+    result.shown = result.cut;
+  else if (result.cut)
+    check_share(path, chosen, *result.cut);
   if (result.cut && is_cut(found, image, wanted)) {
     y = result.cut->of(y).contiguous();
     result.warnings.push_back(cut_words(path, *result.cut));

@@ -11,7 +11,8 @@ namespace eps {
 // A `NetworkShape` holds the size of a network's images, and its name for messages.
 struct NetworkShape {
   std::string name;
-  int64_t resolution = 0;
+  int64_t resolution = 0;  // side of its images; 0: any
+  int64_t least = 1;       // side of the smallest image of a network for any size
   int64_t channels = 0;
   at::Device device = at::kCPU;
 };
@@ -25,6 +26,9 @@ struct Measurement {
   PictureFormat format = {};  // of the picture that was read; the default of an array
   // Where the measurement has less than the frame of the image; a picture of the frame was cut.
   std::optional<Cut> cut = {};
+  // The part of the restored image that is to be shown, where that is not all of it: the picture
+  // of a valid blur, whose image reaches beyond its frame.
+  std::optional<Cut> shown = {};
   // What was taken away from the values of the file, A 1 - 1 of a black border, where y + 1 is
   // A (x + 1) and noise; undefined: nothing.
   Tensor offset = {};
@@ -32,11 +36,12 @@ struct Measurement {
 };
 
 // Reads a picture (8 or 16 bits, of [-1, 1]) or an array in the measurement's own shape, with or
-// without the batch. Of a picture of the network's size whose blur is valid, the border is cut off:
-// it mixes with what lies beyond the frame; less than a quarter left is an Error. K-space, (N, C,
-// H, W, 2), may be complex, centred, or 1 x 2 x H x W, the two parts in place of channels. The
-// caller sets sigma_y. A measurement that is not of an image of the network's shape and an operator
-// that is drawn at random are Errors.
+// without the batch. Where a blur is valid, a network for any size restores what lies beyond the
+// frame as well; of a picture of the only size that a network takes, the border is cut off: it
+// mixes with what lies beyond the frame; less than a quarter left is an Error. K-space, (N, C, H,
+// W, 2), may be complex, centred, or 1 x 2 x H x W, the two parts in place of channels. The caller
+// sets sigma_y. A measurement that is not of an image of the network's shape and an operator that
+// is drawn at random are Errors.
 Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network);

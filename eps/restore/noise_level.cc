@@ -109,7 +109,7 @@ double estimate_noise(const Checkpoint& network,
   const Tensor& y = problem.y;
   const double start = robust_noise_level(y, problem.A->format().measured(at::ones_like(y)));
   problem.sigma_y = scalar(start);
-  options.samples = kNoiseSamples;
+  options.samples = y.numel() > kManyMeasurements ? 1 : kNoiseSamples;
   options.channels = network.network.config().img_channels;
   const Range range = noise_search_range(network, name, noise_factor(problem, options.channels));
   return likely_noise_level(method_for(method_served_by(network.input), "", start, kNoiseSteps),

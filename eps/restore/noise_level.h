@@ -40,7 +40,8 @@ double likely_noise_level(const MethodChoice& choice,
 
 // Estimates sigma_y of a measurement: likely_noise_level() in noise_search_range(), from
 // robust_noise_level() on, by kNoiseEvaluations of the network at most. `samples` of the options
-// does not count.
+// does not count; one sample of kManyMeasurements has a chi2 that is sure to 1%.
+inline constexpr int64_t kManyMeasurements = 100000;
 inline constexpr int64_t kNoiseSamples = 2, kNoiseSteps = 16,
                          kNoiseEvaluations = kNoiseRounds * kNoiseSamples * kNoiseSteps;
 double estimate_noise(const Checkpoint& network,

@@ -76,7 +76,8 @@ std::string motion_spec(const std::string& text) {
 // image does.
 std::string gaussian_spec(const std::string& text, int64_t side) {
   const Range std = Spec::parse("gaussian:STD=" + text).range("STD", 1e-3, 1e3);
-  const auto reach = std::min(static_cast<int64_t>(std::ceil(4 * std.high)), (side - 1) / 2);
+  auto reach = static_cast<int64_t>(std::ceil(4 * std.high));
+  if (side > 0) reach = std::min(reach, (side - 1) / 2);
   return "blur_gaussian:std=" + text + ",size=" + std::to_string(2 * reach + 1);
 }
 
@@ -122,13 +123,14 @@ OperatorChoice choose_operator(const OperatorOptions& o, int64_t side, bool simu
                                                                         {"gaussian", o.gaussian},
                                                                         {"disk", o.disk},
                                                                         {"downscale", o.downscale},
+                                                                        {"bayer", o.bayer},
                                                                         {"operator", o.spec}})
     if (!value.empty()) given.push_back(option);
+  if (o.denoise) given.push_back("denoise");
   check(given.size() == 1,
         "which operator made the measurement? One of mask, kernel, motion, gaussian, disk, "
-        "downscale and operator is wanted, got ",
-        given.empty() ? "none; a picture that is only noisy has the operator identity"
-                      : fmt::format("{}", fmt::join(given, " and ")));
+        "downscale, bayer, operator and denoise (of a picture that is only noisy) is wanted, got ",
+        given.empty() ? "none" : fmt::format("{}", fmt::join(given, " and ")));
   check(!o.centred || !o.spec.empty(), "centred: is for k-space, which only operator names");
   check(!o.flip_kernel || !o.kernel.empty(), "flip_kernel: there is no kernel to flip");
   const bool blurred =
@@ -165,6 +167,8 @@ OperatorChoice choose_operator(const OperatorOptions& o, int64_t side, bool simu
   if (!o.gaussian.empty()) return blurred_by(gaussian_spec(o.gaussian, side));
   if (!o.disk.empty()) return blurred_by("blur_disk:radius=" + o.disk);
   if (!o.downscale.empty()) return from_spec(downscale_spec(o.downscale));
+  if (!o.bayer.empty()) return from_spec("bayer:pattern=" + o.bayer);
+  if (o.denoise) return from_spec("identity");
   OperatorChoice chosen = from_spec(spec_with_border(o.spec, border));
   chosen.centred = o.centred;
   return chosen;

@@ -14,6 +14,8 @@ struct OperatorOptions {
   std::string motion = {};    // "LENGTH,ANGLE" of a motion blur, in pixels and degrees
   std::string gaussian = {};  // the standard deviation of a Gaussian blur, in pixels
   std::string disk = {};      // the radius of a lens blur, in pixels
+  std::string bayer = {};     // the pattern of a camera's colour filters: "rggb"
+  bool denoise = false;       // the picture is only noisy
   // What lies beyond the frame of the blurs above (eps/operators/border.h), or "black" for a zero
   // border of values in which black is 0; "": nothing is known, and y is the valid part, but
   // circular where a clean image is measured first. The same holds of a blur in `spec` that names
@@ -39,8 +41,8 @@ struct OperatorChoice {
   std::function<Shape(const Shape& y)> image_shape = {};
 };
 
-// Returns the operator for images of this side. None or several options are an Error. simulate: a
-// clean image is measured first.
+// Returns the operator for images of this side; 0: of any. None or several options are an Error.
+// simulate: a clean image is measured first.
 OperatorChoice choose_operator(const OperatorOptions& options, int64_t side, bool simulate = false);
 
 // Returns the border of a blur's spec; none of another operator.

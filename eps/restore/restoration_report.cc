@@ -22,6 +22,7 @@ Json residual_json(const ResidualTests& tests) {
 
 std::string RestorationReport::verdict() const {
   if (!misfit.empty()) return misfit;
+  if (quick) return "the mean fits the measurement";
   if (noise_estimated)
     return "the noise was fitted by chi2 itself, which so says nothing of the operator";
   return findings.empty() ? "the samples fit the measurement"
@@ -33,6 +34,7 @@ void add_results(RestorationReport& report, const Restoration& r, const Tensor& 
   report.measurements = r.measurements;
   report.chi2 = r.chi2;
   report.misfit = misfit_words(r.chi2, r.measurements, report.noise_estimated);
+  if (report.quick && r.chi2 < 1) report.misfit.clear();  // a mean fits better than samples
   if (report.approximate && !report.misfit.empty())
     report.misfit =
         "far from 1, by the error of the method, or as noise or operator are not those "
@@ -62,6 +64,7 @@ std::string to_json(const RestorationReport& report) {
                {"method", report.method},
                {"samples", report.samples},
                {"steps", report.steps},
+               {"quick", report.quick},
                {"seed", report.seed},
                {"measurements", report.measurements},
                {"measured_share", report.measured_share},

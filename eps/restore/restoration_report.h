@@ -30,6 +30,7 @@ struct RestorationReport {
   // The method approximates the posterior: its own error is part of chi2 and of the residual, and
   // no finding is made of them.
   bool approximate = false;
+  bool quick = false;  // one evaluation: the mean is the only result
   ResidualTests residual = {};
   std::string kernel = {};  // how a kernel is taken that is not its own mirror image, in words
   std::optional<KernelTrial> kernel_trial = {};

@@ -10,6 +10,7 @@
 #include "eps/restore/noise_level.h"
 #include "eps/restore/operator_findings.h"
 #include "eps/restore/training_range.h"
+#include "eps/runtime/memory.h"
 
 namespace eps {
 namespace {
@@ -27,8 +28,10 @@ void validate(const RestorationRequest& request) {
   const auto at_least_one = [](const char* name, int64_t value) {
     check(value >= 1, "restore: ", name, " must be at least 1, got ", value);
   };
-  at_least_one("samples", request.options.samples);
-  at_least_one("batch", request.options.batch);
+  if (request.options.samples != 0) at_least_one("samples", request.options.samples);
+  if (request.options.batch != 0) at_least_one("batch", request.options.batch);
+  check(!request.quick || (request.method.empty() && request.steps == 0),
+        "restore: quick has one evaluation of a network for the posterior, no method and no steps");
   if (request.steps != 0) at_least_one("steps", request.steps);
   if (!request.method.empty()) choose_method(request.method, "", request.steps);
   const double sigma_y = request.sigma_y.value_or(kSimulatedNoise);
@@ -84,6 +87,7 @@ std::string task_of(const OperatorChoice& chosen) {
 double noise_of(const RestorationRequest& request,
                 const Checkpoint& network,
                 const Denoiser& denoiser,
+                const RestorationOptions& options,
                 RestorationResult& result) {
   const Problem& problem = result.measurement.problem;
   RestorationReport& report = result.report;
@@ -91,9 +95,14 @@ double noise_of(const RestorationRequest& request,
   if (report.noise_estimated) {
     const Tensor measured = problem.A->format().measured(at::ones_like(problem.y));
     report.finest_detail = robust_noise_level(problem.y, measured);
+    if (request.quick) {
+      const Range range = noise_search_range(network, request.network, factor);
+      report.noise_at_limit = *report.finest_detail <= range.low;
+      return std::clamp(*report.finest_detail, range.low, range.high);
+    }
     start_stage(request, "evaluations for the noise", kNoiseEvaluations);
     const double fitted =
-        estimate_noise(network, request.network, denoiser, problem, request.options);
+        estimate_noise(network, request.network, denoiser, problem, options);
     const Range range = noise_search_range(network, request.network, factor);
     report.noise_at_limit = fitted <= range.low * (1 + 1e-9);
     if (const auto words = noise_excess_words(fitted, *report.finest_detail, range); !words.empty())
@@ -105,6 +114,44 @@ double noise_of(const RestorationRequest& request,
   const double seen = sigma_y * factor;
   warn(request, noise_warnings(request.network, network.provenance, seen), result);
   return sigma_y;
+}
+
+bool is_large(const Problem& problem) {
+  const Shape image = problem.image();
+  return image[2] * image[3] > kLarge;
+}
+
+// Returns the steps of the method; 0: its own number.
+int64_t steps_for(const RestorationRequest& request, const Problem& problem) {
+  if (request.quick) return 1;
+  const bool costly = is_large(problem) && problem.y.is_cpu() && request.method.empty();
+  return request.steps == 0 && costly ? kLargeSteps : request.steps;
+}
+
+// Returns the options with numbers where they are left to the size of the picture.
+RestorationOptions options_for(const RestorationRequest& request,
+                               const Checkpoint& network,
+                               const Problem& problem) {
+  constexpr double kTensors = 24;  // of an image in float64 beside the network, at the peak
+  RestorationOptions options = request.options;
+  options.channels = network.network.config().img_channels;
+  if (request.quick) options.samples = 1;
+  if (options.samples == 0) options.samples = is_large(problem) ? kLargeSamples : kSamples;
+  if (options.batch == 0) {
+    const double bytes = kTensors * 8 * static_cast<double>(options.channels) *
+                         static_cast<double>(problem.image()[2] * problem.image()[3]);
+    const auto memory = static_cast<double>(available_memory(problem.y.device()));
+    options.batch = static_cast<int64_t>(std::clamp(memory / 2 / bytes, 1.0, 16.0));
+  }
+  return options;
+}
+
+// Returns the part of the images that is shown.
+Restoration part_of(const Restoration& whole, const Cut& part) {
+  Restoration shown = whole;
+  for (Tensor* image : {&shown.samples, &shown.mean, &shown.deviation, &shown.low, &shown.high})
+    if (image->defined()) *image = part.of(*image).contiguous();
+  return shown;
 }
 
 // Returns the whitening of the noise where it is not white. Noise that grows with the signal does
@@ -193,18 +240,19 @@ std::string kernel_words(const std::optional<KernelTrial>& trial, bool is_flippe
 }
 
 // Adds the tests of the residual, and what they say of the operator. problem: not whitened, with
-// the sigma_y of the whitened one.
+// the sigma_y of the whitened one. samples: of the whole image, also where a part of it is shown.
 void judge(const RestorationRequest& request,
            const Restorer& restorer,
            const Problem& problem,
            const OperatorChoice& chosen,
            const Checkpoint& network,
+           const Tensor& samples,
            RestorationResult& result) {
   RestorationReport& report = result.report;
   const ResidualSetting setting{.whitening = restorer.whitening,
                                 .border = chosen.border,
                                 .offset = result.measurement.offset};
-  report.residual = test_residuals(problem, result.restoration.samples, setting);
+  report.residual = test_residuals(problem, samples, setting);
   const auto flipped = with_flipped_kernel(problem, chosen.border);
   if (!report.approximate) {
     const double most = std::min(trained_noise(network.provenance).high, 0.2) /
@@ -295,22 +343,27 @@ RestorationResult restore_measurement(const Measurement& measurement,
         {request.method + " approximates the posterior: chi2 and the intervals have its own error"},
         result);
   const NetworkDenoiser denoiser(network);
-  report.sigma_y = noise_of(request, network, denoiser, result);
+  const RestorationOptions options = options_for(request, network, problem);
+  report.sigma_y = noise_of(request, network, denoiser, options, result);
   problem.sigma_y = scalar(report.sigma_y);
   report.method = request.method.empty() ? method_served_by(network.input) : request.method;
   const MethodChoice choice =
-      method_for(report.method, task_of(chosen), report.sigma_y, request.steps);
+      method_for(report.method, task_of(chosen), report.sigma_y, steps_for(request, problem));
   if (choice.options.has("steps")) report.steps = choice.options.integer("steps");
-  RestorationOptions options = request.options;
-  options.channels = config.img_channels;
   start_stage(request, "evaluations", measured_cost(choice).evaluations * options.samples);
   result.restoration = restore(choice, denoiser, problem, options);
+  const Tensor samples = result.restoration.samples;
+  if (measurement.shown) result.restoration = part_of(result.restoration, *measurement.shown);
+  report.quick = request.quick;
   add_results(report, result.restoration, measurement.truth);
   report.measured_share =
       static_cast<double>(report.measurements) / static_cast<double>(problem.y.numel());
-  Problem stated = plain;
-  stated.sigma_y = problem.sigma_y;
-  judge(request, {choice, denoiser, options, whitening}, stated, chosen, network, result);
+  if (!request.quick) {
+    Problem stated = plain;
+    stated.sigma_y = problem.sigma_y;
+    const Restorer restorer{choice, denoiser, options, whitening};
+    judge(request, restorer, stated, chosen, network, samples, result);
+  }
   report.warnings = result.warnings;
   return result;
 }

@@ -16,6 +16,10 @@ namespace eps {
 
 inline constexpr double kSimulatedNoise = 0.05;  // sigma_y, where none is given
 
+// Samples of an image, and of a large one: a picture of more than kLarge pixels. On a CPU its
+// samples take kLargeSteps steps of a trained method.
+inline constexpr int64_t kSamples = 8, kLargeSamples = 4, kLarge = 256 * 256, kLargeSteps = 10;
+
 // A `RestorationRequest` names a measurement and the way to restore it.
 struct RestorationRequest {
   std::string input = {};  // file of the measurement, or of a clean image to be measured first
@@ -28,8 +32,13 @@ struct RestorationRequest {
   // "pigdm" or "dps:scale=5", with the values of the operator's kind where none are given; empty:
   // the method that the network was trained for.
   std::string method = {};
-  int64_t steps = 0;                // of the method; 0: as many as it has, 20 for a trained one
-  RestorationOptions options = {};  // its `channels` is the network's in any case
+  int64_t steps = 0;  // of the method; 0: as many as it has, 20 for a trained one, 10 of large
+                      // pictures on a CPU
+  // Its `channels` is the network's in any case. No samples: kSamples, fewer of large pictures.
+  RestorationOptions options = {};
+  // One evaluation: the mean of the posterior without samples, intervals or tests. The noise, if
+  // it is not stated, is that of the finest detail.
+  bool quick = false;
   // The function is called before the evaluations for the noise, those for the samples and those
   // for a flipped kernel, with their name and their largest number.
   // RestorationOptions::on_evaluation counts them.

@@ -221,8 +221,8 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
                           model);
     });
   };
-  EXPECT_NE(error({}).find("One of mask, kernel, motion, gaussian, disk, downscale and operator is "
-                           "wanted, got none"),
+  EXPECT_NE(error({}).find("One of mask, kernel, motion, gaussian, disk, downscale, bayer, "
+                           "operator and denoise (of a picture that is only noisy) is wanted, got none"),
             std::string::npos);
   EXPECT_NE(error({.mask = mask_, .gaussian = "1"}).find("got gaussian and mask"),
             std::string::npos);
@@ -236,9 +236,9 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
               }).find("sigma_y must be > 0"),
               std::string::npos);
   RestorationRequest none = masked();
-  none.options.samples = 0;
+  none.options.samples = -1;
   EXPECT_EQ(error_of([&] { restore_measurement(none, model); }),
-            "restore: samples must be at least 1, got 0");
+            "restore: samples must be at least 1, got -1");
   write_small_prior(file_);
   EXPECT_EQ(
       error_of([&] { check_restores(network(), "it"); }),

@@ -1,0 +1,121 @@
+// Valid blurs of large frames against dense matrices, on frames small enough for these.
+#include "eps/operators/framed_blur.h"
+
+#include <gtest/gtest.h>
+
+#include "eps/operators/masked_blur.h"
+#include "eps/priors/dense.h"
+#include "tests/small_networks.h"
+
+namespace eps {
+namespace {
+
+// A kernel that reaches differently far on each side, and is not separable.
+Tensor skew(int64_t height, int64_t width) {
+  return (Rng(7).uniform({1, height, width}) + 0.1) / (0.6 * static_cast<double>(height * width));
+}
+
+struct Case {
+  Case(const Tensor& kernel, int64_t height, int64_t width)
+      : blur(kernel, height, width),
+        inside{kernel.size(1) - 1 - kernel.size(1) / 2,
+               kernel.size(2) - 1 - kernel.size(2) / 2,
+               height - kernel.size(1) + 1,
+               width - kernel.size(2) + 1},
+        framed(blur, inside),
+        masked(blur, framed.format().measured(at::ones({1, 1, height, width}, at::kDouble))) {}
+
+  CircularBlur blur;
+  FramedBlur::Inside inside;
+  FramedBlur framed;
+  MaskedBlur masked;
+};
+
+std::vector<std::pair<Tensor, Shape>> cases() {
+  return {{skew(4, 5), {24, 31}}, {skew(1, 6), {20, 26}}, {skew(5, 1), {22, 17}}};
+}
+
+TEST(Bands, SpectraAreThoseOfTheFrame) {
+  for (const auto& [height, width] : {std::pair<int64_t, int64_t>{12, 15}, {9, 16}})
+    for (const auto& [top, left] : {std::pair<int64_t, int64_t>{1, 2}, {0, 2}, {3, 0}}) {
+      const Bands bands(circle_outside(height, top, height - 2 * top, at::kCPU),
+                        circle_outside(width, left, width - 2 * left, at::kCPU),
+                        height,
+                        width);
+      Tensor border = at::ones({height, width}, at::kDouble);
+      border.narrow(0, top, height - 2 * top).narrow(1, left, width - 2 * left).zero_();
+      const Tensor image = Rng(1).normal({2, 3, height, width}), hat = at::fft_rfft2(image);
+      const Tensor values = bands.from_spectrum(hat);
+      EXPECT_EQ(values.sizes(), at::IntArrayRef({2, 3, bands.size()}));
+      // The values determine the image on the border.
+      EXPECT_LT(relative_error(at::view_as_real(bands.into_spectrum(values)),
+                               at::view_as_real(at::fft_rfft2(border * image))),
+                1e-12);
+    }
+}
+
+TEST(FramedBlur, MeasuresAsAMaskedBlurDoes) {
+  for (const auto& [kernel, frame] : cases()) {
+    const Case c(kernel, frame[0], frame[1]);
+    const Tensor x = Rng(1).normal({2, 3, frame[0], frame[1]});
+    EXPECT_LT(relative_error(c.framed.apply(x), c.masked.apply(x)), 1e-12);
+    EXPECT_LT(relative_error(c.framed.adjoint(x), c.masked.adjoint(x)), 1e-12);
+  }
+}
+
+// The error of a pivot in the norm of its own precision, against the root of its dimension; also
+// where each image has its own noise level.
+TEST(FramedBlur, PivotsAreExactToAThousandthOfTheirNoise) {
+  for (const auto& [kernel, frame] : cases()) {
+    const Case c(kernel, frame[0], frame[1]);
+    for (const double sigma_y : {0.3, 0.05, 0.01})
+      for (const double sigma : {80.0, 5.0, 0.5, 0.05}) {
+        Rng rng(2);
+        const Tensor x0 = rng.normal({2, 3, frame[0], frame[1]});
+        const Tensor y = c.framed.apply(x0 + 0) +
+                         sigma_y * c.framed.format().measured(rng.normal(x0.sizes().vec()));
+        const Tensor z = x0 + sigma * rng.normal(x0.sizes().vec());
+        const Tensor own = at::tensor({1.0, 1.7}, at::kDouble).reshape({2, 1, 1, 1});
+        const Tensor lambda = (own * (sigma_y / sigma)).square();
+        const Tensor found = c.framed.proximal(z, y, lambda);
+        const Tensor wanted = c.masked.proximal(z, y, lambda);
+        const Tensor e = found - wanted;
+        const Tensor weighted = c.masked.adjoint(c.masked.apply(e)) + lambda * e;
+        const double energy = (e * weighted / own.square()).sum().item<double>() /
+                              (sigma_y * sigma_y * static_cast<double>(e.numel()));
+        EXPECT_LT(std::sqrt(energy), 2e-3) << sigma << " " << sigma_y;
+        EXPECT_LT(c.framed.iterations(), 40) << sigma << " " << sigma_y;
+      }
+  }
+}
+
+TEST(FramedBlur, FunctionsAreNearThoseOfTheMatrix) {
+  for (const auto& [kernel, frame] : cases()) {
+    const Case c(kernel, frame[0], frame[1]);
+    const Tensor x = Rng(1).normal({1, 3, frame[0], frame[1]});
+    for (const double v : {1e4, 1.0, 1e-2}) {
+      const EigenvalueMap skip = [&](const Tensor& e) {
+        const Tensor variance = 1 / (1 / v + e / 0.0025);
+        return 0.25 / (variance + 0.25);
+      };
+      const Tensor found = c.framed.functions().filter(x, skip);
+      const Tensor wanted = c.masked.functions().filter(x, skip);
+      EXPECT_LT(relative_error(found, wanted), 0.01) << v << " " << to_string(frame);
+    }
+    EXPECT_LT(relative_error(c.framed.functions().normal_diagonal(x),
+                             c.masked.functions().normal_diagonal(x)),
+              1e-12);
+  }
+}
+
+// With one band there are no corners.
+TEST(FramedBlur, FunctionsAreExactOnOneBand) {
+  const Case c(skew(1, 6), 20, 26);
+  const Tensor x = Rng(1).normal({1, 3, 20, 26});
+  const EigenvalueMap f = [](const Tensor& e) { return 1 / (0.01 + e); };
+  EXPECT_LT(relative_error(c.framed.functions().filter(x, f), c.masked.functions().filter(x, f)),
+            1e-2);
+}
+
+}  // namespace
+}  // namespace eps
