@@ -19,6 +19,7 @@ struct RestoreOptions {
   RestorationRequest request{.options = {.samples = 0, .batch = 0}};
   ModelOptions network{.path = kPhotosNetwork};
   std::string noise, growth, out;
+  bool arrays = false;
 };
 
 // Returns the number in `text`, a part of the value `whole` of an option.
@@ -119,6 +120,10 @@ void print_summary(const RestorationReport& report, const std::string& folder) {
              : !report.noise_words.empty() ? report.noise_words
              : report.simulated            ? "simulated"
                                            : "as stated");
+  if (!report.windows.empty())
+    fmt::print("holes restored in {} window{} around them; measured pixels stay as they are\n",
+               report.windows.size(),
+               report.windows.size() == 1 ? "" : "s");
   if (report.measured_share < 1 || report.operator_spec.starts_with("inpaint"))
     fmt::print("{:.3g}% of the {} are measured\n",
                100 * report.measured_share,
@@ -152,7 +157,7 @@ void run_restore(RestoreOptions o) {
               << "sigma=" << o.noise << "?\n";
   const Checkpoint model = load_restoring_network(o.network, o.request.method);
   const RestorationResult result = restore_in_sight(o.request, o.network, model);
-  write_restored(folder, result);
+  write_restored(folder, result, o.arrays);
   print_summary(result.report, folder);
 }
 
@@ -191,6 +196,7 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
 
 void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
   const CLI::Range count(1, 1000000);
+  using Region = RestorationRequest::Region;
   RestorationOptions& options = request.options;
   verb.add_option(
           "--samples",
@@ -217,6 +223,13 @@ void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
                   "Samples in memory together; as many as fit, up to 16, "
                   "if not given")
       ->check(count);
+  verb.add_option("--region",
+                  request.region,
+                  "Holes of a mask: restored in windows around them (holes), with the picture "
+                  "(whole), or in windows where the picture is large and these are small (auto)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Region>{
+          {"auto", Region::automatic}, {"holes", Region::holes}, {"whole", Region::whole}}))
+      ->option_text("auto|holes|whole");
   auto* quick = verb.add_flag(
       "--quick", request.quick, "One evaluation: the mean only, without samples and intervals");
   for (const char* other : {"--samples", "--steps", "--method"})
@@ -281,6 +294,9 @@ void add_restore(CLI::App& app) {
   verb->add_option("--out",
                    o->out,
                    "Folder to write, new or empty; the name of IMAGE with -restored if not given");
+  verb->add_flag("--arrays",
+                 o->arrays,
+                 "Write .npy arrays beside the pictures of more than 4 million pixels, too");
   verb->callback([o] { run_restore(*o); });
 }
 

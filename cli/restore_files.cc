@@ -5,6 +5,7 @@
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
 #include "eps/io/images/picture.h"
+#include "eps/io/images/resize.h"
 #include "eps/io/new_folder.h"
 #include "eps/report/sheet.h"
 
@@ -23,13 +24,25 @@ Tensor deviation_picture(const Restoration& r) {
   return report::heat_map(deviation, deviation.max().item<double>());
 }
 
+// Returns a picture for the sheet: the first window of restored holes, reduced to a cell.
+Tensor for_sheet(const Tensor& picture, const RestorationReport& report) {
+  constexpr int64_t kMost = 320;
+  const Tensor part = report.windows.empty() ? picture : report.windows[0].of(picture).contiguous();
+  const int64_t height = part.size(1), width = part.size(2), side = std::max(height, width);
+  if (side <= kMost) return part;
+  return resize_lanczos(part,
+                        std::max<int64_t>(height * kMost / side, 1),
+                        std::max<int64_t>(width * kMost / side, 1));
+}
+
 // Returns the cells of a row with their names.
 std::vector<std::pair<std::string, Tensor>> cells(const RestorationResult& result) {
   constexpr int64_t kMostSamples = 4;
   const Restoration& r = result.restoration;
   std::vector<std::pair<std::string, Tensor>> all;
   const auto add = [&](const std::string& name, const Tensor& picture) {
-    all.emplace_back(name, picture.scalar_type() == at::kByte ? picture : to_uint8(picture));
+    const bool drawn = picture.scalar_type() == at::kByte;
+    all.emplace_back(name, for_sheet(drawn ? picture : to_uint8(picture), result.report));
   };
   if (result.measurement.truth.defined()) add("image", result.measurement.truth[0]);
   add("measurement", measurement_picture(result));
@@ -57,15 +70,17 @@ Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows)
       sheet.rows.back().cells.push_back(picture);
     }
   }
-  const int64_t side = rows.at(0).second.restoration.mean.size(1);
+  const int64_t side = sheet.rows.at(0).cells.at(0).size(1);
   return report::draw_sheet(sheet, std::max<int64_t>(1, kCell / side));
 }
 
-void write_restored(const std::string& folder, const RestorationResult& result) {
+void write_restored(const std::string& folder, const RestorationResult& result, bool all_arrays) {
   NewFolder out(folder);
   const auto path = [&](const std::string& name) { return out.file(name); };
+  const bool writes_arrays =
+      all_arrays || result.restoration.mean[0].numel() <= kMostPixelsOfArrays;
   const auto array = [&](const std::string& name, const Tensor& values) {
-    write_array(path(name + ".npy"), values.to(at::kCPU, at::kFloat));
+    if (writes_arrays) write_array(path(name + ".npy"), values.to(at::kCPU, at::kFloat));
   };
   const auto picture = [&](const std::string& name, const Tensor& image) {
     write_picture(path(name + ".png"), image, result.measurement.format);

@@ -11,7 +11,11 @@ namespace eps::cli {
 Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows);
 
 // Writes pictures, arrays, the sheet, and last the report restore.json in the folder. Samples,
-// mean, interval and measurement are pictures in the format of the measurement.
-void write_restored(const std::string& folder, const RestorationResult& result);
+// mean, interval and measurement are pictures in the format of the measurement. Of pictures of more
+// than kMostPixelsOfArrays there are no arrays unless all_arrays asks for them.
+inline constexpr int64_t kMostPixelsOfArrays = 4000000;
+void write_restored(const std::string& folder,
+                    const RestorationResult& result,
+                    bool all_arrays = false);
 
 }  // namespace eps::cli

@@ -27,6 +27,7 @@ enum class Stream : uint32_t {
   training_operator = 9,
   preview_sample = 10,
   training_crop = 11,  // places of crops in pictures
+  window = 12,         // seeds of the windows of a picture that are restored by themselves
   training_dropout = 100,
   bootstrap = 0xb007,
 };

@@ -55,14 +55,23 @@ Problem in_colour(const Problem& grey, int64_t channels, uint64_t seed) {
   return problem;
 }
 
-// Returns all samples, (S, C, H, W), drawn batch by batch.
+// Returns the mean chi2 of samples, one after the other: large pictures are many.
+double mean_chi_square(const Problem& problem, const Tensor& samples) {
+  double sum = 0;
+  for (const Tensor& sample : samples.split(1)) sum += chi_square(problem, sample).item<double>();
+  return sum / static_cast<double>(samples.size(0));
+}
+
+// Returns all samples, (S, C, H, W), drawn batch by batch, and grey if wanted; clipped.
 Tensor draw(const MethodChoice& choice,
             const Denoiser& denoiser,
             const Problem& problem,
             const RestorationOptions& o,
+            bool grey,
             Cost& cost) {
   Shape shape = problem.image();
-  std::vector<Tensor> parts;
+  const Tensor all = at::empty({o.samples, grey ? 1 : shape[1], shape[2], shape[3]},
+                               problem.y.options().dtype(at::kDouble));
   for (int64_t begin = 0; begin < o.samples; begin += o.batch) {
     std::vector<uint64_t> streams;
     for (int64_t k = begin; k < std::min(begin + o.batch, o.samples); ++k)
@@ -71,10 +80,11 @@ Tensor draw(const MethodChoice& choice,
     Rng rng(derive_seed(o.seed, Stream::posterior_sample), streams);
     const Samples drawn =
         sample_posterior(choice, denoiser, problem, shape, rng, {.on_evaluation = o.on_evaluation});
-    parts.push_back(drawn.images);
+    const Tensor part = all.slice(0, begin, begin + shape[0]);
+    part.copy_(grey ? drawn.images.mean(1, true) : drawn.images).clamp_(-1, 1);
     cost += drawn.cost;
   }
-  return at::cat(parts);
+  return all;
 }
 
 }  // namespace
@@ -111,14 +121,14 @@ Restoration restore(const MethodChoice& choice,
   check(measurements > 0, "restore: nothing is measured");
   Cost cost;
   const bool grey = noise_factor(problem, options.channels) != 1;
-  Tensor samples = draw(choice,
-                        denoiser,
-                        grey ? in_colour(problem, options.channels, options.seed) : problem,
-                        options,
-                        cost);
-  samples = (grey ? samples.mean(1, true) : samples).clamp(-1, 1);
+  const Tensor samples = draw(choice,
+                              denoiser,
+                              grey ? in_colour(problem, options.channels, options.seed) : problem,
+                              options,
+                              grey,
+                              cost);
   Restoration result = summarise(samples);
-  result.chi2 = chi_square(problem, samples).mean().item<double>();
+  result.chi2 = mean_chi_square(problem, samples);
   result.measurements = measurements;
   result.cost = cost;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

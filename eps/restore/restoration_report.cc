@@ -79,6 +79,11 @@ std::string to_json(const RestorationReport& report) {
                {"seconds", report.seconds}};
   if (report.pivot_iterations > 0)
     json["pivots"] = {{"iterations", report.pivot_iterations}, {"error", report.pivot_error}};
+  for (const Window& window : report.windows)
+    json["windows"].push_back({{"top", window.top},
+                               {"left", window.left},
+                               {"height", window.height},
+                               {"width", window.width}});
   if (report.finest_detail) json["noise"]["finest_detail"] = *report.finest_detail;
   if (!report.noise_words.empty()) json["noise"]["model"] = report.noise_words;
   if (!report.kernel.empty()) json["kernel"] = {{"words", report.kernel}};

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "eps/restore/holes.h"
 #include "eps/restore/measurement.h"
 #include "eps/restore/operator_findings.h"
 #include "eps/restore/restoration.h"
@@ -30,7 +31,8 @@ struct RestorationReport {
   // The method approximates the posterior: its own error is part of chi2 and of the residual, and
   // no finding is made of them.
   bool approximate = false;
-  bool quick = false;  // one evaluation: the mean is the only result
+  std::vector<Window> windows = {};  // in which holes were restored; none: the picture was
+  bool quick = false;                // one evaluation: the mean is the only result
   ResidualTests residual = {};
   std::string kernel = {};  // how a kernel is taken that is not its own mirror image, in words
   std::optional<KernelTrial> kernel_trial = {};

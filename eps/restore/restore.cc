@@ -7,6 +7,7 @@
 
 #include "eps/model/network_denoiser.h"
 #include "eps/restore/blur_kernel.h"
+#include "eps/restore/holes.h"
 #include "eps/restore/noise_level.h"
 #include "eps/restore/operator_findings.h"
 #include "eps/restore/training_range.h"
@@ -14,6 +15,8 @@
 
 namespace eps {
 namespace {
+
+constexpr int64_t kTestedPixels = 4000000;  // of residuals, over samples
 
 // Returns a warning about a kernel that is no average, most likely a mistake.
 std::vector<std::string> kernel_warnings(const LinearOperator& A, const std::string& spec) {
@@ -87,9 +90,9 @@ std::string task_of(const OperatorChoice& chosen) {
 double noise_of(const RestorationRequest& request,
                 const Checkpoint& network,
                 const Denoiser& denoiser,
+                const Problem& problem,
                 const RestorationOptions& options,
                 RestorationResult& result) {
-  const Problem& problem = result.measurement.problem;
   RestorationReport& report = result.report;
   const double factor = noise_factor(problem, network.network.config().img_channels);
   if (report.noise_estimated) {
@@ -101,8 +104,7 @@ double noise_of(const RestorationRequest& request,
       return std::clamp(*report.finest_detail, range.low, range.high);
     }
     start_stage(request, "evaluations for the noise", kNoiseEvaluations);
-    const double fitted =
-        estimate_noise(network, request.network, denoiser, problem, options);
+    const double fitted = estimate_noise(network, request.network, denoiser, problem, options);
     const Range range = noise_search_range(network, request.network, factor);
     report.noise_at_limit = fitted <= range.low * (1 + 1e-9);
     if (const auto words = noise_excess_words(fitted, *report.finest_detail, range); !words.empty())
@@ -144,6 +146,27 @@ RestorationOptions options_for(const RestorationRequest& request,
     options.batch = static_cast<int64_t>(std::clamp(memory / 2 / bytes, 1.0, 16.0));
   }
   return options;
+}
+
+// Returns the windows in which the holes of a mask are restored; none: the picture is.
+std::vector<Window> windows_for(const RestorationRequest& request,
+                                const OperatorChoice& chosen,
+                                const Checkpoint& network,
+                                const Problem& problem) {
+  using Region = RestorationRequest::Region;
+  const auto radius = network.network.plan().receptive_radius();
+  const bool is_mask = chosen.name.starts_with("inpaint_");
+  const bool allowed = is_mask && radius && request.noise.is_white() && !request.simulate;
+  const bool wanted = request.region == Region::holes;
+  check(allowed || !wanted,
+        "region holes: a mask, a network for pictures of any size and noise of one deviation are "
+        "wanted, of a measurement that is not simulated");
+  if (!allowed || request.region == Region::whole || !(wanted || is_large(problem))) return {};
+  const Tensor measured = problem.A->format().measured(at::ones_like(problem.y))[0][0] != 0;
+  std::vector<Window> windows = windows_around(measured, *radius);
+  int64_t pixels = 0;
+  for (const Window& window : windows) pixels += window.pixels();
+  return wanted || 2 * pixels < measured.numel() ? windows : std::vector<Window>{};
 }
 
 // Returns the part of the images that is shown.
@@ -252,7 +275,10 @@ void judge(const RestorationRequest& request,
   const ResidualSetting setting{.whitening = restorer.whitening,
                                 .border = chosen.border,
                                 .offset = result.measurement.offset};
-  report.residual = test_residuals(problem, samples, setting);
+  // The residual of one sample of many pixels has all that the tests need.
+  const int64_t pixels = samples.size(2) * samples.size(3);
+  const int64_t tested = std::clamp<int64_t>(kTestedPixels / pixels, 1, samples.size(0));
+  report.residual = test_residuals(problem, samples.slice(0, 0, tested), setting);
   const auto flipped = with_flipped_kernel(problem, chosen.border);
   if (!report.approximate) {
     const double most = std::min(trained_noise(network.provenance).high, 0.2) /
@@ -344,22 +370,36 @@ RestorationResult restore_measurement(const Measurement& measurement,
         result);
   const NetworkDenoiser denoiser(network);
   const RestorationOptions options = options_for(request, network, problem);
-  report.sigma_y = noise_of(request, network, denoiser, options, result);
+  std::vector<Window> windows = windows_for(request, chosen, network, problem);
+  std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
+    return a.pixels() > b.pixels();
+  });
+  // One window has what the noise and the residual of all of them have.
+  const Problem seen = windows.empty() ? problem : within(problem, windows[0]);
+  report.sigma_y = noise_of(request, network, denoiser, seen, options, result);
   problem.sigma_y = scalar(report.sigma_y);
   report.method = request.method.empty() ? method_served_by(network.input) : request.method;
   const MethodChoice choice =
       method_for(report.method, task_of(chosen), report.sigma_y, steps_for(request, problem));
   if (choice.options.has("steps")) report.steps = choice.options.integer("steps");
-  start_stage(request, "evaluations", measured_cost(choice).evaluations * options.samples);
-  result.restoration = restore(choice, denoiser, problem, options);
-  const Tensor samples = result.restoration.samples;
+  const auto parts = std::max<int64_t>(std::ssize(windows), 1);
+  start_stage(request, "evaluations", measured_cost(choice).evaluations * options.samples * parts);
+  Tensor samples;
+  if (windows.empty()) {
+    result.restoration = restore(choice, denoiser, problem, options);
+    samples = result.restoration.samples;
+  } else {
+    std::tie(result.restoration, samples) =
+        restore_holes(choice, denoiser, problem, windows, options);
+    report.windows = std::move(windows);
+  }
   if (measurement.shown) result.restoration = part_of(result.restoration, *measurement.shown);
   report.quick = request.quick;
   add_results(report, result.restoration, measurement.truth);
   report.measured_share =
-      static_cast<double>(report.measurements) / static_cast<double>(problem.y.numel());
+      problem.measurements().item<double>() / static_cast<double>(problem.y[0].numel());
   if (!request.quick) {
-    Problem stated = plain;
+    Problem stated = report.windows.empty() ? plain : seen;
     stated.sigma_y = problem.sigma_y;
     const Restorer restorer{choice, denoiser, options, whitening};
     judge(request, restorer, stated, chosen, network, samples, result);

@@ -36,6 +36,10 @@ struct RestorationRequest {
                       // pictures on a CPU
   // Its `channels` is the network's in any case. No samples: kSamples, fewer of large pictures.
   RestorationOptions options = {};
+  // Restores the holes of a mask by windows around them (eps/restore/holes.h), which leaves
+  // measured pixels as they are: always, never, or where the picture is large, the network local,
+  // the noise of one deviation, and the windows have less than half of the pixels.
+  enum class Region { automatic, holes, whole } region = Region::automatic;
   // One evaluation: the mean of the posterior without samples, intervals or tests. The noise, if
   // it is not stated, is that of the finest detail.
   bool quick = false;
