@@ -61,6 +61,7 @@ set(EPS_PUBLIC_HEADERS
     eps/restore/operator_choice.h
     eps/restore/noise_level.h
     eps/restore/noise_model.h
+    eps/restore/holes.h
     eps/restore/operator_findings.h
     eps/restore/residual_tests.h
     eps/restore/restoration_report.h

@@ -67,6 +67,8 @@ const char* name_of(Stream purpose) {
       return "preview_sample";
     case Stream::training_crop:
       return "training_crop";
+    case Stream::window:
+      return "window";
     case Stream::training_dropout:
       return "training_dropout";
     case Stream::bootstrap:

@@ -32,7 +32,7 @@ TEST(Demo, DoesWhatItsCommandsDo) {
               to_uint8(0.3 * Rng(static_cast<uint64_t>(i)).normal({3, 32, 32})));
   const std::string program = "EPS_MODELS=" + models + " " + EPS_PROGRAM;
   const std::string rest = " --device cpu --threads 1";
-  const Outcome demo = run_program(program, "demo --out " + sheet + rest);
+  const Outcome demo = run_program(program, "demo --faces --out " + sheet + rest);
   ASSERT_EQ(demo.status, 0) << demo.output;
   // Five rows of cells of 128 pixels.
   EXPECT_GT(read_image(sheet).size(1), 5 * 128);
@@ -65,7 +65,7 @@ TEST(TheNetworkInTheBox, RestoresFaces) {
     const Outcome outcome = run_program("EPS_MODELS=" + models + " " + EPS_PROGRAM,
                                         "restore " + models +
                                             "/faces64-images/08.png --simulate --samples 4 --steps "
-                                            "12 --device cpu --out " +
+                                            "12 --device cpu --model faces64-eps --out " +
                                             out + " --operator " + task);
     ASSERT_EQ(outcome.status, 0) << outcome.output;
     const auto words = words_in(out);
@@ -82,7 +82,9 @@ TEST(TheNetworkInTheBox, FindsTheNoise) {
   const std::string made = folder.file("made"), found = folder.file("found");
   const auto restore = [&](const std::string& arguments) {
     return run_program("EPS_MODELS=" + models + " " + EPS_PROGRAM,
-                       "restore --gaussian 0.75 --samples 1 --steps 1 --device cpu " + arguments);
+                       "restore --gaussian 0.75 --samples 1 --steps 1 --device cpu --model "
+                       "faces64-eps " +
+                           arguments);
   };
   ASSERT_EQ(restore(models + "/faces64-images/08.png --simulate --out " + made).status, 0);
   ASSERT_EQ(restore(made + "/measurement.npy --out " + found).status, 0);
