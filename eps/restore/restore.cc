@@ -197,25 +197,28 @@ struct Restorer {
   Problem white(const Problem& problem) const {
     return whitening.W ? whitening.of(problem) : problem;
   }
-  // Returns the chi2 of two samples under another noise level.
+  // Returns the number of samples of a trial: one has enough of many measurements.
+  static int64_t trials(const Problem& problem) {
+    return problem.y.numel() > kManyMeasurements ? 1 : 2;
+  }
+  // Returns the chi2 of a trial's samples under another noise level.
   double chi2(const Problem& problem, double sigma_y) const {
     Problem one = white(problem);
     one.sigma_y = scalar(sigma_y);
-    RestorationOptions two = options;
-    two.samples = kKernelSamples;
-    return restore(choice.with("steps", kKernelSteps), denoiser, one, two).chi2;
+    RestorationOptions few = options;
+    few.samples = trials(problem);
+    return restore(choice.with("steps", kKernelSteps), denoiser, one, few).chi2;
   }
-  // Returns two samples under the problem's own noise level.
+  // Returns a trial's samples under the problem's own noise level.
   Tensor samples(const Problem& problem) const {
     Problem one = white(problem);
     one.sigma_y = problem.sigma_y;
-    RestorationOptions two = options;
-    two.samples = kKernelSamples;
-    return restore(choice, denoiser, one, two).samples;
+    RestorationOptions few = options;
+    few.samples = trials(problem);
+    return restore(choice, denoiser, one, few).samples;
   }
 
-  static constexpr int64_t kKernelSamples = 2, kKernelSteps = 8;
-  static constexpr int64_t kKernelEvaluations = 2 * kKernelSamples * kKernelSteps;
+  static constexpr int64_t kKernelSteps = 8;
 };
 
 // Returns the comparison of a kernel with its mirror image, where the two differ. `most`: the
@@ -231,13 +234,14 @@ std::optional<KernelTrial> try_kernel(const RestorationRequest& request,
   constexpr int64_t kFewest = 1000;  // measurements
   if (!flipped || report.measurements < kFewest) return {};
   KernelTrial trial{.sigma_y = std::max(most, report.sigma_y)};
-  start_stage(request, "evaluations for a flipped kernel", Restorer::kKernelEvaluations);
+  const int64_t samples = Restorer::trials(problem);
+  start_stage(request, "evaluations for a flipped kernel", 2 * samples * Restorer::kKernelSteps);
   trial.given = restorer.chi2(problem, trial.sigma_y);
   trial.flipped = restorer.chi2(*flipped, trial.sigma_y);
   if (!trial.is_flipped() || !report.residual.any_found()) return trial;
   start_stage(request,
               "evaluations for a flipped kernel",
-              measured_cost(restorer.choice).evaluations * Restorer::kKernelSamples);
+              measured_cost(restorer.choice).evaluations * samples);
   trial.refuted = test_residuals(*flipped, restorer.samples(*flipped), setting).any_found();
   return trial;
 }
@@ -368,6 +372,13 @@ RestorationResult restore_measurement(const Measurement& measurement,
         request,
         {request.method + " approximates the posterior: chi2 and the intervals have its own error"},
         result);
+  if (is_large(problem) && !problem.A->closed_form())
+    warn(request,
+         {chosen.spec +
+          " has no closed form on a picture of this size: its pivots are iterated, "
+          "which takes minutes" +
+          (chosen.border ? "; border=valid is faster" : "")},
+         result);
   const NetworkDenoiser denoiser(network);
   const RestorationOptions options = options_for(request, network, problem);
   std::vector<Window> windows = windows_for(request, chosen, network, problem);

@@ -55,12 +55,18 @@ std::vector<std::string> value_warnings(const std::string& network,
       covered = covered || covers(value(own), value(wanted));
       add_new(seen, own.text(key));
     }
+    const auto in_percent = [](const std::string& text) {
+      return text.find('%') != std::string::npos;
+    };
     if (!covered)
-      warnings.push_back(fmt::format("{} was trained for {} with {}={}, not {}",
+      warnings.push_back(fmt::format("{} was trained for {} with {}={}{}, not {}",
                                      network,
                                      wanted.name(),
                                      key,
                                      fmt::join(seen, " or "),
+                                     std::any_of(seen.begin(), seen.end(), in_percent)
+                                         ? fmt::format(" of {} pixels", side)
+                                         : "",
                                      wanted.text(key)));
   }
   return warnings;

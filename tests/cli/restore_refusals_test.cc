@@ -36,8 +36,9 @@ TEST_F(RestoreRefusals, WarnsOfValuesInPixelsWhereItKnowsPercentages) {
   const Outcome higher =
       run(image_ + " --simulate --operator inpaint_box:height=5,width=4" + rest, prior_);
   EXPECT_EQ(higher.status, 0) << higher.output;
-  EXPECT_NE(higher.output.find("was trained for inpaint_box with height=25%..50%, not 5\n"),
-            std::string::npos)
+  EXPECT_NE(
+      higher.output.find("was trained for inpaint_box with height=25%..50% of 8 pixels, not 5\n"),
+      std::string::npos)
       << higher.output;
   EXPECT_EQ(higher.output.find("width=25%"), std::string::npos) << higher.output;
   remove_tree(out_);
@@ -49,8 +50,8 @@ TEST_F(RestoreRefusals, WarnsOfValuesInPixelsWhereItKnowsPercentages) {
 TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
   const std::string mask = " --mask " + mask_, noise = " --noise 6";
   says(run(picture_),
-       "One of mask, kernel, motion, gaussian, disk, downscale and operator is wanted, got none");
-  says(run(picture_), "a picture that is only noisy has the operator identity");
+       "One of mask, kernel, motion, gaussian, disk, downscale, bayer, operator and denoise (of a "
+       "picture that is only noisy) is wanted, got none");
   says(run(picture_ + mask + " --gaussian 1"), "got gaussian and mask");
   says(run(picture_ + " --gaussian 1 --border sideways"),
        "border sideways: wanted circular, valid, reflect, reflect101, replicate or zero; or black");
@@ -71,7 +72,7 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
   says(run(picture_ + noise + " --downscale 2"),
        "an image of 16 x 16 pixels (width x height), from a measurement of 8 x 8 pixels (width x "
        "height) in 3 channels; the network " +
-           eps_ + " takes 8 x 8: crop and resize");
+           eps_ + " takes 8 x 8: take one for pictures of any size, or crop and resize");
   says(run(folder_.file("no.png") + noise + mask), "no.png");
   says(run(picture_ + noise + " --mask " + folder_.file("no.png")), "no.png");
   says(run(picture_ + noise + " --operator fourier_lines"), "is no picture");
