@@ -18,7 +18,7 @@ namespace {
 struct RestoreOptions {
   RestorationRequest request{.options = {.samples = 0, .batch = 0}};
   ModelOptions network{.path = kPhotosNetwork};
-  std::string noise, growth, out;
+  std::string noise, growth, out, region = "auto";
   bool arrays = false;
 };
 
@@ -151,6 +151,8 @@ void run_restore(RestoreOptions o) {
       o.out.empty() ? std::filesystem::path(o.request.input).stem().string() + "-restored" : o.out;
   check_new_folder(folder);
   set_noise(o, o.request);
+  using Region = RestorationRequest::Region;
+  if (o.region != "auto") o.request.region = o.region == "holes" ? Region::holes : Region::whole;
   if (o.request.sigma_y && *o.request.sigma_y < kGreyLevel / 2 && !o.noise.starts_with("sigma="))
     std::cerr << "eps: warning: --noise " << o.noise
               << " is in grey levels of 8 bits; did you mean "
@@ -178,8 +180,9 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
       "--disk,--defocus", o.disk, "Lens out of focus: radius of the blur's disk in pixels");
   verb.add_option("--border",
                   o.border,
-                  "Beyond the frame of a blur: valid (nothing is known; the border of a picture of "
-                  "full size is not used), reflect101 (cv2), reflect, replicate, black, zero (of "
+                  "Beyond the frame of a blur: valid (nothing is known; a network for one size "
+                  "does not use the border of a picture of full size), reflect101 (cv2), reflect, "
+                  "replicate, black, zero (of "
                   "arrays in [-1, 1]) or circular; valid if not given, circular with --simulate");
   verb.add_option(
       "--downscale",
@@ -194,9 +197,9 @@ void add_operator_options(CLI::App& verb, OperatorOptions& o) {
       ->needs(any);
 }
 
-void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
+void add_sampling_options(CLI::App& verb, RestoreOptions& o) {
   const CLI::Range count(1, 1000000);
-  using Region = RestorationRequest::Region;
+  RestorationRequest& request = o.request;
   RestorationOptions& options = request.options;
   verb.add_option(
           "--samples",
@@ -224,12 +227,11 @@ void add_sampling_options(CLI::App& verb, RestorationRequest& request) {
                   "if not given")
       ->check(count);
   verb.add_option("--region",
-                  request.region,
+                  o.region,
                   "Holes of a mask: restored in windows around them (holes), with the picture "
                   "(whole), or in windows where the picture is large and these are small (auto)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Region>{
-          {"auto", Region::automatic}, {"holes", Region::holes}, {"whole", Region::whole}}))
-      ->option_text("auto|holes|whole");
+      ->check(CLI::IsMember({"auto", "holes", "whole"}))
+      ->capture_default_str();
   auto* quick = verb.add_flag(
       "--quick", request.quick, "One evaluation: the mean only, without samples and intervals");
   for (const char* other : {"--samples", "--steps", "--method"})
@@ -290,7 +292,7 @@ void add_restore(CLI::App& app) {
           "--model", o->network.path, "Network for the posterior or the method: a name or a file")
       ->capture_default_str();
   add_device_options(*verb, o->network);
-  add_sampling_options(*verb, o->request);
+  add_sampling_options(*verb, *o);
   verb->add_option("--out",
                    o->out,
                    "Folder to write, new or empty; the name of IMAGE with -restored if not given");

@@ -70,7 +70,8 @@ Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows)
       sheet.rows.back().cells.push_back(picture);
     }
   }
-  const int64_t side = sheet.rows.at(0).cells.at(0).size(1);
+  const Tensor& cell = sheet.rows.at(0).cells.at(0);
+  const int64_t side = std::max(cell.size(1), cell.size(2));
   return report::draw_sheet(sheet, std::max<int64_t>(1, kCell / side));
 }
 

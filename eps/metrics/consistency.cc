@@ -1,6 +1,7 @@
 // Chi-square of the residual y - A x.
 #include "eps/metrics/consistency.h"
 
+#include "eps/math/conjugate_gradients.h"
 #include "eps/metrics/ensemble.h"
 #include "eps/metrics/evaluation.h"
 
@@ -15,8 +16,8 @@ Tensor chi_square(const Problem& problem, const Tensor& images) {
   const LinearOperator& A = *problem.A;
   const Tensor prediction = A.apply(images.to(at::kDouble));
   const Tensor residual = A.format().measured(problem.y.to(at::kDouble) - prediction);
-  return (residual / per_sample(sigma, residual)).square().flatten(1).sum(1) /
-         problem.measurements();
+  const Tensor scaled = residual / per_sample(sigma, residual);
+  return batch_dot(scaled, scaled).flatten() / problem.measurements();
 }
 
 namespace {

@@ -65,40 +65,47 @@ Tensor Bands::on_columns(const Tensor& values) const {
 }
 
 Tensor Bands::joined(const Tensor& on_rows, const Tensor& on_columns) const {
-  return at::cat({on_rows.flatten(2), (on_columns * inner_).flatten(2)}, 2);
+  return at::cat({on_rows.flatten(2), (on_columns * inner_.to(on_columns.device())).flatten(2)}, 2);
 }
 
 Tensor Bands::into_spectrum(const Tensor& values) const {
-  Tensor all = at::matmul(across_rows_, at::fft_rfft(on_rows(values)));
+  Tensor all = at::matmul(across_rows_.to(values.device()), at::fft_rfft(on_rows(values)));
   if (columns_.numel() == 0) return all;
   const Tensor hat = at::fft_fft(on_columns(values)).transpose(2, 3);  // (N, C, H, k)
-  return all + at::matmul(hat, across_columns_.transpose(0, 1));
+  return all + at::matmul(hat, across_columns_.to(values.device()).transpose(0, 1));
 }
 
 Tensor Bands::from_spectrum(const Tensor& spectrum) const {
-  const Tensor rows = at::matmul(across_rows_.transpose(0, 1).conj().resolve_conj(), spectrum) /
-                      static_cast<double>(height_);
+  const Tensor rows =
+      at::matmul(across_rows_.to(spectrum.device()).transpose(0, 1).conj().resolve_conj(),
+                 spectrum) /
+      static_cast<double>(height_);
   const Tensor columns =
-      at::matmul(spectrum, (across_columns_.conj() * mirrored_)).transpose(2, 3);  // (N, C, k, H)
+      at::matmul(spectrum, (across_columns_.conj() * mirrored_).to(spectrum.device()))
+          .transpose(2, 3);  // (N, C, k, H)
   return joined(at::fft_irfft(rows, width_), at::real(at::fft_ifft(columns)));
 }
 
 Bands::Inverses Bands::inverses(const Tensor& symbol) const {
   const Shape frame{height_, width_};
   const Tensor response = at::fft_irfft2(symbol, at::IntArrayRef(frame)).squeeze(1);
-  return {inverses_along(response, rows_), inverses_along(response.transpose(1, 2), columns_)};
+  return {inverses_along(response, rows_.to(symbol.device())),
+          inverses_along(response.transpose(1, 2), columns_.to(symbol.device()))};
 }
 
 Tensor Bands::solve(const Inverses& inverses, const Tensor& values) const {
   const bool has_rows = rows_.numel() > 0, has_columns = columns_.numel() > 0;
+  const Tensor row_places = rows_.to(values.device()), column_places = columns_.to(values.device());
   Tensor rows = on_rows(values), columns = on_columns(values);
   // The columns' corners lie on the rows.
   if (has_columns && has_rows)
-    columns = columns.index_copy(3, rows_, rows.index_select(3, columns_).transpose(2, 3));
+    columns =
+        columns.index_copy(3, row_places, rows.index_select(3, column_places).transpose(2, 3));
   if (has_rows) rows = solved_along(inverses.rows, rows);
   if (!has_columns) return joined(rows, columns);
   columns = solved_along(inverses.columns, columns);
-  if (has_rows) rows = rows.index_add(3, columns_, columns.index_select(3, rows_).transpose(2, 3));
+  if (has_rows)
+    rows = rows.index_add(3, column_places, columns.index_select(3, row_places).transpose(2, 3));
   return joined(rows, columns);
 }
 

@@ -23,6 +23,7 @@ class Bands {
   // The `Inverses` of a circulant matrix's part on each band.
   struct Inverses {
     Tensor rows, columns;  // (N or 1, frequencies along the band, k, k); undefined without a band
+    at::Device device() const { return rows.defined() ? rows.device() : columns.device(); }
   };
   // symbol: of the circulant matrix, (N or 1, 1, H, W/2 + 1).
   Inverses inverses(const Tensor& symbol) const;
@@ -35,6 +36,7 @@ class Bands {
   Tensor on_columns(const Tensor& values) const;  // (N, C, k, H), the corners 0
   Tensor joined(const Tensor& on_rows, const Tensor& on_columns) const;
 
+  // The matrices below are used on the device of the values.
   const int64_t height_, width_;
   const Tensor rows_, columns_;
   Tensor across_rows_;     // (H, rows): e^(-2 pi i ky r / H)

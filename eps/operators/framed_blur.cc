@@ -77,11 +77,11 @@ class FramedBlur::Resolvents final : public Probed {
     return squares.adjoint(A_.mask_.exact()).clamp_min(0).to(like.options());
   }
 
-  // The power depends on the kernel and the spectrum, not on the size of the frame, and is fitted
-  // on a small one.
+  // The power depends on the kernel and the spectrum, and little on the size of the frame: the fit
+  // is that of a small one.
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override {
     const Tensor& kernel = A_.blur_.kernel();
-    const int64_t side = std::max<int64_t>(128, 4 * std::max(kernel.size(1), kernel.size(2)));
+    const int64_t side = std::max<int64_t>(192, 6 * std::max(kernel.size(1), kernel.size(2)));
     const int64_t height = std::min(side, like.size(2)), width = std::min(side, like.size(3));
     if (height == like.size(2) && width == like.size(3)) return Probed::prior_power(spectrum, like);
     const Inside& inside = A_.inside_;
@@ -100,13 +100,15 @@ class FramedBlur::Resolvents final : public Probed {
 
   // Returns the inverses of shift j, which are kept while they are not too large.
   Bands::Inverses inverses(int64_t j, const Tensor& gain) const {
-    constexpr int64_t kMost = 16000000;  // numbers of a shift: 256 MB
+    constexpr int64_t kMost = 16000000;  // numbers of all shifts: 256 MB
     const std::lock_guard lock(mutex_);
-    if (const auto known = inverses_.find(j); known != inverses_.end()) return known->second;
+    const auto known = inverses_.find(j);
+    if (known != inverses_.end() && known->second.device() == gain.device()) return known->second;
     const Lasting matrices;
     const Bands::Inverses made = A_.bands_.inverses(gain);
     const auto numbers = [](const Tensor& t) { return t.defined() ? t.numel() : 0; };
-    if (24 * (numbers(made.rows) + numbers(made.columns)) <= kMost) inverses_[j] = made;
+    if (std::ssize(basis_.shifts()) * (numbers(made.rows) + numbers(made.columns)) <= kMost)
+      inverses_[j] = made;
     return made;
   }
 
@@ -137,21 +139,30 @@ Solution FramedBlur::solve_border(const Tensor& gain,
       options);
 }
 
-Tensor FramedBlur::ridge(const Tensor& given, const Tensor& lambda) const {
+Tensor FramedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
+  return solve(r, lambda, 0);
+}
+
+// r = y - A z of a state z has |r|^2 of about n (mean |h|^2 sigma^2 + sigma_y^2), and lambda is
+// (sigma_y/sigma)^2, so that solve() knows n sigma_y^2, the energy of the pivot's own noise. The
+// estimate of the error's energy may be too small several times over.
+Tensor FramedBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
+  constexpr double kEstimate = 1.0 / 16;
+  return z + solve(y - apply(z), lambda, kEstimate * kError * kError);
+}
+
+Tensor FramedBlur::solve(const Tensor& given, const Tensor& lambda, double energy) const {
   const Tensor r = measured(given.to(at::kDouble));
   const Tensor s = lambda.to(r.options()).reshape({-1, 1, 1, 1});
   if ((s <= 0).any().item<bool>()) return LinearOperator::ridge(given, lambda);
   const Shape frame{r.size(2), r.size(3)};
   const Tensor h = blur_.transfer(r), power = blur_.power(r), gain = s / (power + s);
   const Tensor direct = at::fft_rfft2(r) * h.conj() / (power + s);
-  // |r|^2 is about n (mean |h|^2 sigma^2 + sigma_y^2) for the residual r of a state, and s is
-  // (sigma_y/sigma)^2: the energy of the pivot's own noise is n sigma_y^2.
   const Tensor noise = s * batch_dot(r, r) / (spectral_mean(power, frame[1]) + s);
-  const Solution found =
-      solve_border(gain,
-                   bands_.inverses(gain),
-                   bands_.from_spectrum(h * direct),
-                   {.tolerance = 1e-13, .energy = (noise * (kError * kError)).squeeze(3)});
+  const Solution found = solve_border(gain,
+                                      bands_.inverses(gain),
+                                      bands_.from_spectrum(h * direct),
+                                      {.tolerance = 1e-13, .energy = (noise * energy).squeeze(3)});
   iterations_ = found.iterations;
   const Tensor all = direct + bands_.into_spectrum(found.u) * h.conj() / (power + s);
   return at::fft_irfft2(all, at::IntArrayRef(frame)).to(given.scalar_type());

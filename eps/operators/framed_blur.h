@@ -21,8 +21,9 @@ namespace eps {
 // each frequency. The sum of the two bands' inverses is a preconditioner with which conjugate
 // gradients take a few iterations, whatever s is.
 //
-// ridge() is solved to an energy of the error, e'(A'A + lambda) e, of kError^2 times that of the
-// pivot's own noise (eps/diffusion/pivot.h), by an estimate of it.
+// ridge() is solved until nothing changes but rounding. proximal(), the pivot, is solved to an
+// energy of the error, e'(A'A + lambda) e, of kError^2 times that of the pivot's own noise
+// (eps/diffusion/pivot.h).
 //
 // Functions of A'A are those of H'H, and a sum of corrections for the border, of resolvents at
 // fixed shifts (eps/math/partial_fractions.h), each to 1e-2. They serve as scales of a network's
@@ -42,12 +43,13 @@ class FramedBlur final : public LinearOperator {
   Tensor apply(const Tensor& x) const override;  // y has the frame of x, zeros in the border
   Tensor adjoint(const Tensor& y) const override;
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
+  Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override;
   bool closed_form() const override { return true; }
 
   Tensor picture(const Tensor& y) const override { return y; }
   Tensor measured(const Tensor& y) const override { return y * mask_.like(y); }
 
-  // Returns the iterations of the last ridge(), for tests.
+  // Returns the iterations of the last ridge() or proximal(), for tests.
   int64_t iterations() const { return iterations_; }
 
  protected:
@@ -55,6 +57,9 @@ class FramedBlur final : public LinearOperator {
 
  private:
   class Resolvents;
+  // Returns ridge(), with an error whose energy is at most this part of the pivot's own noise's; 0:
+  // as small as rounding allows.
+  Tensor solve(const Tensor& r, const Tensor& lambda, double energy) const;
   // Solves S u = wanted on the border.
   Solution solve_border(const Tensor& gain,
                         const Bands::Inverses& inverses,

@@ -64,14 +64,14 @@ std::pair<int64_t, int64_t> extent(const Tensor& holes, int64_t dim) {
 
 }  // namespace
 
-std::vector<Window> windows_around(const Tensor& measured, int64_t margin) {
+std::vector<Window> windows_around(const Tensor& measured, int64_t margin, int64_t divisor) {
   const Tensor holes = measured.to(at::kCPU).logical_not();
   const int64_t height = holes.size(0), width = holes.size(1);
   const Cells cells(holes);
   const Tensor groups = cells.groups();
   std::vector<Window> windows;
   for (int64_t group = 0; group < cells.count(); ++group) {
-    // The cells of the group, then its holes.
+    // The group's cells lead to its holes.
     const Tensor own = groups == group;
     const auto [first_row, last_row] = extent(own, 0);
     const auto [first_column, last_column] = extent(own, 1);
@@ -87,8 +87,8 @@ std::vector<Window> windows_around(const Tensor& measured, int64_t margin) {
     const auto [above, below] = extent(inside, 0);
     const auto [before, behind] = extent(inside, 1);
     Window window;
-    window.top = std::max<int64_t>(top + above - margin, 0);
-    window.left = std::max<int64_t>(left + before - margin, 0);
+    window.top = std::max<int64_t>(top + above - margin, 0) / divisor * divisor;
+    window.left = std::max<int64_t>(left + before - margin, 0) / divisor * divisor;
     window.height = std::min(top + below + margin, height) - window.top;
     window.width = std::min(left + behind + margin, width) - window.left;
     window.holes = at::zeros({window.height, window.width}, at::kBool);
@@ -114,6 +114,7 @@ std::pair<Restoration, Tensor> restore_holes(const MethodChoice& choice,
                                              const std::vector<Window>& windows,
                                              const RestorationOptions& options) {
   constexpr double kTail = 1.6449;  // of the normal distribution beyond 5%
+  check(!windows.empty(), "restore_holes: there is no hole");
   const double sigma_y = problem.sigma_y.item<double>();
   const Tensor y = problem.y.to(at::kCPU, at::kDouble)[0].clamp(-1, 1);
   const bool is_spread = interval_kind(options.samples) != "none";
@@ -126,7 +127,7 @@ std::pair<Restoration, Tensor> restore_holes(const MethodChoice& choice,
     all.low = (y - kTail * sigma_y).clamp(-1, 1);
     all.high = (y + kTail * sigma_y).clamp(-1, 1);
   }
-  double misfit = 0;
+  double misfit = 0, seen = 0;
   for (size_t k = 0; k < windows.size(); ++k) {
     const Window& window = windows[k];
     RestorationOptions own = options;
@@ -144,11 +145,12 @@ std::pair<Restoration, Tensor> restore_holes(const MethodChoice& choice,
     put(all.low, part.low);
     put(all.high, part.high);
     misfit += part.chi2 * static_cast<double>(part.measurements);
-    all.measurements += part.measurements;
+    seen += static_cast<double>(part.measurements);
     all.cost += part.cost;
     all.seconds += part.seconds;
   }
-  all.chi2 = misfit / static_cast<double>(all.measurements);
+  all.chi2 = misfit / seen;
+  all.measurements = static_cast<int64_t>(problem.measurements().item<double>());
   return {all, first};
 }
 

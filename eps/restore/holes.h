@@ -2,7 +2,8 @@
 //
 // Where every pixel is measured alone or not at all, Sigma_star is diagonal, and the answer of a
 // local network at a pixel depends on the pivot within its radius only. So a hole needs a window
-// around it, not the picture: the estimate E[x0 | x_t, y] in the hole is that of the whole picture.
+// around it, not the picture: the estimate E[x0 | x_t, y] in the hole is that of the whole picture,
+// if the window lies on the network's grid of pixels.
 #pragma once
 
 #include "eps/restore/restoration.h"
@@ -20,9 +21,10 @@ struct Window {
   }
 };
 
-// Returns windows that reach `margin` pixels beyond their holes, or as far as the picture does.
-// Each hole is restored by one of them; holes near one another share one. measured: bool (H, W).
-std::vector<Window> windows_around(const Tensor& measured, int64_t margin);
+// Returns windows that reach `margin` pixels beyond their holes at least, or as far as the picture
+// does, and begin at multiples of `divisor`, the network's. Each hole is restored by one of them;
+// holes near one another share one. measured: bool (H, W).
+std::vector<Window> windows_around(const Tensor& measured, int64_t margin, int64_t divisor = 1);
 
 // Returns the measurement within a window.
 Problem within(const Problem& problem, const Window& window);

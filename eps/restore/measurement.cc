@@ -136,16 +136,26 @@ Tensor in_fft_order(const Tensor& y, const OperatorChoice& chosen, const std::st
 // Returns the shape of the image that was measured. Where the operator makes the measurement's
 // shape of an image of the network's size, it is that: a flat measurement and a factor such as 1.5
 // do not determine it. A valid blur's picture of the network's size is cut.
-Shape image_of(const Shape& y, const OperatorChoice& chosen, const NetworkShape& network) {
+Shape image_of(const std::string& path,
+               const Shape& y,
+               const OperatorChoice& chosen,
+               const NetworkShape& network) {
   const int64_t side = network.resolution;
   check(side > 0 || chosen.measurement_dims != 2,
         chosen.spec,
         ": a flat measurement does not say the size of its image; a network for one size is "
         "wanted, not ",
         network.name);
-  if (side == 0) return chosen.image_shape(y);
+  const auto image_shape = [&] {
+    try {
+      return chosen.image_shape(y);
+    } catch (const Error& error) {
+      fail(path, ": ", error.what());
+    }
+  };
+  if (side == 0) return image_shape();
   if (chosen.measurement_dims == 2) return {1, network.channels, side, side};
-  const Shape image = chosen.image_shape(y);
+  const Shape image = image_shape();
   const auto near = [&](int64_t n) { return std::abs(n - side) == 1; };
   const bool rounded =
       near(image[2]) && near(image[3]) && !is_composed(chosen.spec) && chosen.name == "downscale";
@@ -178,6 +188,23 @@ void check_share(const std::string& path, const OperatorChoice& chosen, const Cu
         "wanted, or the border that the blur has");
 }
 
+// Refuses a valid blur whose kernel is so large that most of the image is beyond the frame, before
+// memory is taken for it.
+void check_part(const std::string& path,
+                const OperatorChoice& chosen,
+                const Shape& image,
+                const Shape& y) {
+  check(4 * y[2] * y[3] >= image[2] * image[3],
+        path,
+        ": ",
+        size_words(y[3], y[2]),
+        " of an image of ",
+        size_words(image[3], image[2]),
+        ", less than a quarter, are what ",
+        chosen.spec,
+        " leaves: a smaller kernel is wanted, or the border that the blur has");
+}
+
 std::string cut_words(const std::string& path, const Cut& cut) {
   const double share = static_cast<double>(cut.height * cut.width) /
                        static_cast<double>(cut.full_height * cut.full_width);
@@ -207,9 +234,11 @@ Measurement read_measurement(const std::string& path,
   const auto [read, picture] = read_values(path, chosen.measurement_dims);
   Tensor y = in_fft_order(read, chosen, path);
   const Shape found = y.sizes().vec();
-  const Shape image = image_of(found, chosen, network);
+  const Shape image = image_of(path, found, chosen, network);
   check_shape(path, image, found, network);
   check_channels(path, image, chosen, network);
+  if (network.resolution == 0 && chosen.border == Border::valid)
+    check_part(path, chosen, image, found);
   const Tensor like = at::zeros(image, at::TensorOptions(network.device).dtype(at::kDouble));
   Rng rng(0);
   const Operator A = chosen.draw(like, rng);

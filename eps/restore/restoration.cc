@@ -116,6 +116,11 @@ Restoration restore(const MethodChoice& choice,
   check(problem.y.size(0) == 1,
         "restore: one measurement is wanted, got a batch of ",
         problem.y.size(0));
+  check(options.samples >= 1 && options.batch >= 1,
+        "restore: at least one sample and a batch of at least one are wanted, got ",
+        options.samples,
+        " and ",
+        options.batch);
   const auto start = std::chrono::steady_clock::now();
   const auto measurements = static_cast<int64_t>(problem.measurements().item<double>());
   check(measurements > 0, "restore: nothing is measured");

@@ -34,7 +34,11 @@ void add_results(RestorationReport& report, const Restoration& r, const Tensor& 
   report.measurements = r.measurements;
   report.chi2 = r.chi2;
   report.misfit = misfit_words(r.chi2, r.measurements, report.noise_estimated);
-  if (report.quick && r.chi2 < 1) report.misfit.clear();  // a mean fits better than samples
+  // A mean fits better than samples.
+  if (report.quick && !report.misfit.empty())
+    report.misfit = r.chi2 < 1 ? ""
+                               : "the mean does not fit the measurement: its noise is larger, or "
+                                 "the operator is not the one that made it";
   if (report.approximate && !report.misfit.empty())
     report.misfit =
         "far from 1, by the error of the method, or as noise or operator are not those "

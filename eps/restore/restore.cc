@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "eps/model/network_denoiser.h"
@@ -163,7 +164,8 @@ std::vector<Window> windows_for(const RestorationRequest& request,
         "wanted, of a measurement that is not simulated");
   if (!allowed || request.region == Region::whole || !(wanted || is_large(problem))) return {};
   const Tensor measured = problem.A->format().measured(at::ones_like(problem.y))[0][0] != 0;
-  std::vector<Window> windows = windows_around(measured, *radius);
+  std::vector<Window> windows = windows_around(measured, *radius, network.network.plan().divisor());
+  check(!windows.empty() || !wanted, "region holes: nothing is missing");
   int64_t pixels = 0;
   for (const Window& window : windows) pixels += window.pixels();
   return wanted || 2 * pixels < measured.numel() ? windows : std::vector<Window>{};
@@ -374,15 +376,13 @@ RestorationResult restore_measurement(const Measurement& measurement,
         result);
   if (is_large(problem) && !problem.A->closed_form())
     warn(request,
-         {chosen.spec +
-          " has no closed form on a picture of this size: its pivots are iterated, "
-          "which takes minutes" +
-          (chosen.border ? "; border=valid is faster" : "")},
+         {chosen.spec + " has no closed form here: its pivots are iterated, which takes minutes" +
+          (chosen.border && *chosen.border != Border::valid ? "; border=valid is faster" : "")},
          result);
   const NetworkDenoiser denoiser(network);
   const RestorationOptions options = options_for(request, network, problem);
   std::vector<Window> windows = windows_for(request, chosen, network, problem);
-  std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
+  std::stable_sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
     return a.pixels() > b.pixels();
   });
   // One window has what the noise and the residual of all of them have.
@@ -407,6 +407,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
   if (measurement.shown) result.restoration = part_of(result.restoration, *measurement.shown);
   report.quick = request.quick;
   add_results(report, result.restoration, measurement.truth);
+  report.evaluations_per_sample /= static_cast<double>(parts);
   report.measured_share =
       problem.measurements().item<double>() / static_cast<double>(problem.y[0].numel());
   if (!request.quick) {

@@ -75,6 +75,10 @@ TEST_F(RestoreAnySize, RefusesWhatDoesNotGoTogether) {
   says(run(photo_ + " --denoise --region holes --noise 6", local_), "region holes: a mask");
   says(run(image_ + " --mask " + mask_ + " --region holes --noise 6", eps_),
        "a network for pictures of any size");
+  write_png(scratch_, at::full({20, 20}, 255, at::kByte));
+  says(run(photo_ + " --mask " + scratch_ + " --region holes --noise 6", local_),
+       "region holes: nothing is missing");
+  says(run(photo_ + " --motion 90,0 --noise 6", local_), "less than a quarter");
   says(run(photo_ + " --denoise --mask " + scratch_, local_), "got mask and denoise");
   says(run(photo_ + " --bayer rgb --noise 6", local_), "bayer");
   for (const char* wrong : {" --quick --samples 3", " --quick --steps 3", " --region here"})

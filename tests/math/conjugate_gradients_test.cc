@@ -77,6 +77,36 @@ TEST(ConjugateGradients, BoundsTheEnergyOfItsError) {
   }
 }
 
+// With the inverse as preconditioner one step is the answer, and r'P r the energy; a rough one
+// saves most of the steps.
+TEST(ConjugateGradients, TakeAPreconditioner) {
+  const Tensor eigenvalue = at::logspace(-6, 0, 100).to(at::kDouble);
+  const auto apply = [&](const Tensor& u) { return u * eigenvalue; };
+  const Tensor b = Rng(3).normal({4, 100}), wanted = b / eigenvalue;
+  const auto solved = [&](const Tensor& factor, double tolerance) {
+    return solve_conjugate_gradients(
+        apply, b, {.tolerance = tolerance, .precondition = [=](const Tensor& r) {
+                     return r * factor / eigenvalue;
+                   }});
+  };
+  const Solution exact = solved(at::ones({100}, at::kDouble), 1e-10);
+  EXPECT_EQ(exact.iterations, 1);
+  EXPECT_LT((exact.u - wanted).abs().max().item<double>() / 1e6, 1e-9);
+  const Tensor rough = Rng(4).uniform({100}) + 0.5;  // within a factor of 3
+  const Solution near = solved(rough, 1e-12);
+  EXPECT_LT(near.iterations, 40);
+  EXPECT_GT(solve_conjugate_gradients(apply, b, {.tolerance = 1e-12}).iterations, 80);
+  EXPECT_LT(((near.u - wanted) / wanted).abs().max().item<double>(), 1e-6);
+  const Solution early = solve_conjugate_gradients(
+      apply, b, {.energy = scalar(1e-3), .precondition = [=](const Tensor& r) {
+                   return r * rough / eigenvalue;
+                 }});
+  const Tensor error = early.u - wanted;
+  // The estimate is right to the factor within which the preconditioner is.
+  EXPECT_TRUE((batch_dot(error, apply(error)) <= 2 * early.energy).all().item<bool>());
+  EXPECT_TRUE((early.energy <= 1e-3).all().item<bool>());
+}
+
 TEST(ConjugateGradients, AnswersZeroToZero) {
   EXPECT_TRUE(conjugate_gradients([](const Tensor& u) { return u; }, at::zeros({2, 3}, at::kDouble))
                   .eq(0)

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "eps/diffusion/denoiser.h"
+#include "eps/diffusion/sampler.h"
+#include "eps/model/network_denoiser.h"
 #include "eps/operators/factories.h"
 #include "eps/priors/stationary.h"
 #include "tests/small_networks.h"
@@ -38,6 +40,39 @@ TEST(Windows, CoverEachHoleOnceWithItsSurroundings) {
   }
   EXPECT_TRUE(restored.equal(measured.logical_not().to(at::kInt)));
   EXPECT_TRUE(windows_around(with_holes(50, 60, {}), 5).empty());
+}
+
+// The estimate of a local network in a hole, at one state of the sampler, in a window and in the
+// whole picture.
+TEST(Windows, HaveTheEstimatesOfTheWholePicture) {
+  const c10::NoGradGuard no_gradients;
+  nets::UNetConfig config = small_patched();
+  const NetworkInput input = NetworkInput::eps_precision.with(Channel::skip);
+  config.in_channels = input.channels(config.img_channels);
+  const Checkpoint network{.network = wave_network(config),
+                           .preconditioning = {.kind = Preconditioning::Kind::anisotropic},
+                           .input = input};
+  const NetworkDenoiser denoiser(network);
+  const int64_t radius = *network.network.plan().receptive_radius(), divisor = config.divisor();
+  const Tensor measured = with_holes(190, 230, {{93, 117, 7, 11}});
+  const Problem problem{.A = inpainting(measured.to(at::kDouble).reshape({1, 1, 190, 230})),
+                        .y = 0.3 * Rng(1).normal({1, 3, 190, 230}) * measured,
+                        .sigma_y = scalar(0.1)};
+  const Tensor x = Rng(2).normal({1, 3, 190, 230});
+  const auto estimate = [&](const Problem& of, const Tensor& state) {
+    return posterior_mean(denoiser, of, edm(), input.without(Channel::skip))(state, scalar(0.7));
+  };
+  const Tensor whole = estimate(problem, x);
+  const auto difference = [&](int64_t grid) {
+    const Window window = windows_around(measured, radius, grid)[0];
+    EXPECT_LT(window.height, 190);
+    const Tensor part = estimate(within(problem, window), window.of(x).contiguous());
+    return relative_error(part.masked_select(window.holes),
+                          window.of(whole).masked_select(window.holes));
+  };
+  EXPECT_LT(difference(divisor), 1e-5);
+  // Off the network's grid of pixels the answer is another.
+  EXPECT_GT(difference(1), 1e-4);
 }
 
 // A prior whose pixels are independent: each hole has the prior's law, whatever surrounds it, and
