@@ -9,10 +9,11 @@
 #include "eps/model/network_denoiser.h"
 #include "eps/restore/blur_kernel.h"
 #include "eps/restore/holes.h"
+#include "eps/restore/kernel_trial.h"
+#include "eps/restore/large_pictures.h"
 #include "eps/restore/noise_level.h"
 #include "eps/restore/operator_findings.h"
 #include "eps/restore/training_range.h"
-#include "eps/runtime/memory.h"
 
 namespace eps {
 namespace {
@@ -119,58 +120,6 @@ double noise_of(const RestorationRequest& request,
   return sigma_y;
 }
 
-bool is_large(const Problem& problem) {
-  const Shape image = problem.image();
-  return image[2] * image[3] > kLarge;
-}
-
-// Returns the steps of the method; 0: its own number.
-int64_t steps_for(const RestorationRequest& request, const Problem& problem) {
-  if (request.quick) return 1;
-  const bool costly = is_large(problem) && problem.y.is_cpu() && request.method.empty();
-  return request.steps == 0 && costly ? kLargeSteps : request.steps;
-}
-
-// Returns the options with numbers where they are left to the size of the picture.
-RestorationOptions options_for(const RestorationRequest& request,
-                               const Checkpoint& network,
-                               const Problem& problem) {
-  constexpr double kTensors = 24;  // of an image in float64 beside the network, at the peak
-  RestorationOptions options = request.options;
-  options.channels = network.network.config().img_channels;
-  if (request.quick) options.samples = 1;
-  if (options.samples == 0) options.samples = is_large(problem) ? kLargeSamples : kSamples;
-  if (options.batch == 0) {
-    const double bytes = kTensors * 8 * static_cast<double>(options.channels) *
-                         static_cast<double>(problem.image()[2] * problem.image()[3]);
-    const auto memory = static_cast<double>(available_memory(problem.y.device()));
-    options.batch = static_cast<int64_t>(std::clamp(memory / 2 / bytes, 1.0, 16.0));
-  }
-  return options;
-}
-
-// Returns the windows in which the holes of a mask are restored; none: the picture is.
-std::vector<Window> windows_for(const RestorationRequest& request,
-                                const OperatorChoice& chosen,
-                                const Checkpoint& network,
-                                const Problem& problem) {
-  using Region = RestorationRequest::Region;
-  const auto radius = network.network.plan().receptive_radius();
-  const bool is_mask = chosen.name.starts_with("inpaint_");
-  const bool allowed = is_mask && radius && request.noise.is_white() && !request.simulate;
-  const bool wanted = request.region == Region::holes;
-  check(allowed || !wanted,
-        "region holes: a mask, a network for pictures of any size and noise of one deviation are "
-        "wanted, of a measurement that is not simulated");
-  if (!allowed || request.region == Region::whole || !(wanted || is_large(problem))) return {};
-  const Tensor measured = problem.A->format().measured(at::ones_like(problem.y))[0][0] != 0;
-  std::vector<Window> windows = windows_around(measured, *radius, network.network.plan().divisor());
-  check(!windows.empty() || !wanted, "region holes: nothing is missing");
-  int64_t pixels = 0;
-  for (const Window& window : windows) pixels += window.pixels();
-  return wanted || 2 * pixels < measured.numel() ? windows : std::vector<Window>{};
-}
-
 // Returns the part of the images that is shown.
 Restoration part_of(const Restoration& whole, const Cut& part) {
   Restoration shown = whole;
@@ -189,98 +138,18 @@ Whitening whitening_for(const RestorationRequest& request, const Measurement& me
   return whitening_of(request.noise, stored, measurement.cut);
 }
 
-// A `Restorer` samples problems like that of the measurement, which are not whitened.
-struct Restorer {
-  const MethodChoice& choice;
-  const Denoiser& denoiser;
-  RestorationOptions options;
-  Whitening whitening = {};
-
-  Problem white(const Problem& problem) const {
-    return whitening.W ? whitening.of(problem) : problem;
-  }
-  // Returns the number of samples of a trial: one has enough of many measurements.
-  static int64_t trials(const Problem& problem) {
-    return problem.y.numel() > kManyMeasurements ? 1 : 2;
-  }
-  // Returns the chi2 of a trial's samples under another noise level.
-  double chi2(const Problem& problem, double sigma_y) const {
-    Problem one = white(problem);
-    one.sigma_y = scalar(sigma_y);
-    RestorationOptions few = options;
-    few.samples = trials(problem);
-    return restore(choice.with("steps", kKernelSteps), denoiser, one, few).chi2;
-  }
-  // Returns a trial's samples under the problem's own noise level.
-  Tensor samples(const Problem& problem) const {
-    Problem one = white(problem);
-    one.sigma_y = problem.sigma_y;
-    RestorationOptions few = options;
-    few.samples = trials(problem);
-    return restore(choice, denoiser, one, few).samples;
-  }
-
-  static constexpr int64_t kKernelSteps = 8;
-};
-
-// Returns the comparison of a kernel with its mirror image, where the two differ. `most`: the
-// largest noise that the network knows. A border that is wrong can make either kernel look better:
-// where the residual has structure, that of the flipped kernel must have none.
-std::optional<KernelTrial> try_kernel(const RestorationRequest& request,
-                                      const Restorer& restorer,
-                                      const Problem& problem,
-                                      const std::optional<Problem>& flipped,
-                                      double most,
-                                      const ResidualSetting& setting,
-                                      const RestorationReport& report) {
-  constexpr int64_t kFewest = 1000;  // measurements
-  if (!flipped || report.measurements < kFewest) return {};
-  KernelTrial trial{.sigma_y = std::max(most, report.sigma_y)};
-  const int64_t samples = Restorer::trials(problem);
-  start_stage(request, "evaluations for a flipped kernel", 2 * samples * Restorer::kKernelSteps);
-  trial.given = restorer.chi2(problem, trial.sigma_y);
-  trial.flipped = restorer.chi2(*flipped, trial.sigma_y);
-  if (!trial.is_flipped() || !report.residual.any_found()) return trial;
-  start_stage(request,
-              "evaluations for a flipped kernel",
-              measured_cost(restorer.choice).evaluations * samples);
-  trial.refuted = test_residuals(*flipped, restorer.samples(*flipped), setting).any_found();
-  return trial;
-}
-
-// Returns how a kernel is taken that is not its own mirror image.
-std::string kernel_words(const std::optional<KernelTrial>& trial, bool is_flipped) {
-  const std::string taken =
-      is_flipped ? "turned by 180 degrees, then convolved"
-                 : "convolved as it is; flip it if the program that made the measurement "
-                   "correlates (cv2, torch)";
-  if (!trial) return taken;
-  const auto numbers = [&](const char* verdict) {
-    return fmt::format("{} (chi2 at a noise of {:.3g}: {:.4g}, flipped {:.4g})",
-                       verdict,
-                       trial->sigma_y,
-                       trial->given,
-                       trial->flipped);
-  };
-  if (trial->refuted) return taken + numbers("; neither this nor flipped it fits");
-  if (trial->is_flipped()) return taken + numbers("; flipped it fits better");
-  return taken + numbers(trial->is_given() ? "; flipped it fits less well"
-                                           : "; flipped it fits as well, so this is not known");
-}
-
 // Adds the tests of the residual, and what they say of the operator. problem: not whitened, with
 // the sigma_y of the whitened one. samples: of the whole image, also where a part of it is shown.
 void judge(const RestorationRequest& request,
-           const Restorer& restorer,
+           const TrialSampler& sampler,
            const Problem& problem,
            const OperatorChoice& chosen,
            const Checkpoint& network,
            const Tensor& samples,
            RestorationResult& result) {
   RestorationReport& report = result.report;
-  const ResidualSetting setting{.whitening = restorer.whitening,
-                                .border = chosen.border,
-                                .offset = result.measurement.offset};
+  const ResidualSetting setting{
+      .whitening = sampler.whitening, .border = chosen.border, .offset = result.measurement.offset};
   // The residual of one sample of many pixels has all that the tests need.
   const int64_t pixels = samples.size(2) * samples.size(3);
   const int64_t tested = std::clamp<int64_t>(kTestedPixels / pixels, 1, samples.size(0));
@@ -288,8 +157,11 @@ void judge(const RestorationRequest& request,
   const auto flipped = with_flipped_kernel(problem, chosen.border);
   if (!report.approximate) {
     const double most = std::min(trained_noise(network.provenance).high, 0.2) /
-                        noise_factor(problem, restorer.options.channels);
-    report.kernel_trial = try_kernel(request, restorer, problem, flipped, most, setting, report);
+                        noise_factor(problem, sampler.options.channels);
+    report.kernel_trial = try_kernel(
+        sampler, problem, flipped, most, report.residual, setting, [&](int64_t evaluations) {
+          start_stage(request, "evaluations for a flipped kernel", evaluations);
+        });
     const auto findings = operator_findings(
         report.residual, report.kernel_trial, report.operator_spec, chosen.border);
     report.findings.insert(report.findings.begin(), findings.begin(), findings.end());
@@ -382,9 +254,6 @@ RestorationResult restore_measurement(const Measurement& measurement,
   const NetworkDenoiser denoiser(network);
   const RestorationOptions options = options_for(request, network, problem);
   std::vector<Window> windows = windows_for(request, chosen, network, problem);
-  std::stable_sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
-    return a.pixels() > b.pixels();
-  });
   // One window has what the noise and the residual of all of them have.
   const Problem seen = windows.empty() ? problem : within(problem, windows[0]);
   report.sigma_y = noise_of(request, network, denoiser, seen, options, result);
@@ -413,8 +282,8 @@ RestorationResult restore_measurement(const Measurement& measurement,
   if (!request.quick) {
     Problem stated = report.windows.empty() ? plain : seen;
     stated.sigma_y = problem.sigma_y;
-    const Restorer restorer{choice, denoiser, options, whitening};
-    judge(request, restorer, stated, chosen, network, samples, result);
+    const TrialSampler sampler{choice, denoiser, options, whitening};
+    judge(request, sampler, stated, chosen, network, samples, result);
   }
   report.warnings = result.warnings;
   return result;
