@@ -66,11 +66,16 @@ Kind read_kind(JsonFields& fields) {
 Preconditioning read_preconditioning(JsonFields& fields) {
   Preconditioning p{.kind = read_kind(fields)};
   for_each_field(p, [&](const char* name, auto& value) { fields.optional(name, value); });
+  if (p.kind == Kind::anisotropic) fields.optional("prior_mean", p.prior_mean);
   check(p.M >= 2, "model config: M must be at least 2, got ", p.M);
   const auto& source = p.prior_variance;
   check(source == "constant" || source == "spectrum" || source == "geometric_mean",
         "model config: prior_variance must be constant, spectrum or geometric_mean; got \"",
         printable(source),
+        "\"");
+  check(p.prior_mean == "zero" || p.prior_mean == "neighbours",
+        "model config: prior_mean must be zero or neighbours; got \"",
+        printable(p.prior_mean),
         "\"");
   check(p.sigma_data > 0, "model config: sigma_data must be > 0, got ", p.sigma_data);
   // VP and iDDPM modules carry their range too, but it follows from the other fields.
@@ -106,6 +111,7 @@ std::string to_json(const ModelConfig& config) {
     if (kind == p.kind) json["class_name"] = name;
   }
   for_each_field(p, [&](const char* name, const auto& value) { json[name] = value; });
+  if (p.prior_mean != "zero") json["prior_mean"] = p.prior_mean;
   if (has_own_range(p.kind) && p.sigma_lower) json["sigma_min"] = *p.sigma_lower;
   if (has_own_range(p.kind) && p.sigma_upper) json["sigma_max"] = *p.sigma_upper;
   // A skip at the end has a field of its own, so that the other channels keep their preset's name.

@@ -54,7 +54,8 @@ bool Preconditioning::operator==(const Preconditioning& other) const {
                     p.C_2,
                     p.sigma_lower,
                     p.sigma_upper,
-                    p.prior_variance);
+                    p.prior_variance,
+                    p.prior_mean);
   };
   const bool same_spectrum = spectrum.defined() && other.spectrum.defined()
                                  ? spectrum.equal(other.spectrum)

@@ -9,7 +9,12 @@
 //
 //   c_skip = p / (v + p)    c_out = sqrt(v p / (v + p))    c_in = 1 / sqrt(v + p),
 //
-// and applies them as a filter. The coefficients and x are float32 whatever the arithmetic of the
+// and applies them as a filter. With a prior mean m, an estimate of the image from the noisy one
+// that the network need not learn, the data are those about it:
+//
+//   D(x) = m + c_skip (x - m) + c_out F(c_in x; c_noise)
+//
+// The coefficients and x are float32 whatever the arithmetic of the
 // network.
 #pragma once
 
@@ -38,6 +43,9 @@ struct Preconditioning {
   // anisotropic: the source of p. "constant": sigma_data^2. "spectrum": the data's power along the
   // eigenspace. "geometric_mean" of the two.
   std::string prior_variance = "constant";
+  // anisotropic: m. "zero", or "neighbours": pyramid_estimate() of x with the variance of the noise
+  // on each pixel (eps/math/pyramid.h), which fills holes from around them.
+  std::string prior_mean = "zero";
   Tensor spectrum = {};  // (H, W/2 + 1): E|x_hat(k)|^2 of the orthonormal rfft2, all channels alike
 
   // The noise levels of the network lie between these two; samplers keep their schedules inside.

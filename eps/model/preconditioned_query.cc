@@ -1,6 +1,7 @@
 // The coefficients of one query, and the denoiser that they make of a network.
 #include "eps/model/preconditioned_query.h"
 
+#include "eps/math/pyramid.h"
 #include "eps/math/spectrum.h"
 
 namespace eps {
@@ -88,15 +89,29 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
       host_scalar ? at::full({1}, c_.c_noise.item<float>(), x_.options()) : c_.c_noise.flatten();
   if (preconditioning.kind == Preconditioning::Kind::anisotropic)
     directions_ = make_directions(preconditioning, query);
+  if (preconditioning.prior_mean == "neighbours") centre_ = neighbours(query);
   if (!input_.has(Channel::skip)) return;
-  if (directions_) {
+  if (centre_.defined() && directions_) {
+    scaled_ = filter(x_, c_in);
+    skip_ = from_centre(filter(about_centre(x_), c_skip));
+  } else if (directions_) {
     const std::vector<Tensor> both = filters(x_, {c_in, c_skip});
     scaled_ = both[0];
     skip_ = both[1];
   } else {
     scaled_ = x_ * c_.c_in;
-    skip_ = x_ * c_.c_skip;
+    skip_ = from_centre(about_centre(x_) * c_.c_skip);
   }
+}
+
+Tensor PreconditionedQuery::neighbours(const Query& query) const {
+  const Tensor sigma_squared = query.sigma.to(at::kFloat).square();
+  if (!query.A) return pyramid_estimate(x_, per_sample(sigma_squared, x_));
+  const Tensor sigma_y_squared = query.sigma_y.to(at::kFloat).square();
+  const auto variance = [&](const Tensor& e) {
+    return pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
+  };
+  return pyramid_estimate(x_, query.A->functions().diagonal(x_, variance));
 }
 
 std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make_directions(
@@ -152,19 +167,24 @@ Tensor PreconditionedQuery::side(int64_t begin, int64_t end) const {
 
 Tensor PreconditionedQuery::mean(const Tensor& answer) const {
   const auto c_out = [](const Tensor& v, const Tensor& p) { return (v * p / (v + p)).sqrt(); };
-  const Tensor known = skip_.defined() ? skip_ : directions_ ? filter(x_, c_skip) : x_ * c_.c_skip;
-  return known + (directions_ ? filter(answer, c_out) : answer * c_.c_out);
+  const auto linear = [&] {
+    const Tensor x = about_centre(x_);
+    return from_centre(directions_ ? filter(x, c_skip) : x * c_.c_skip);
+  };
+  return (skip_.defined() ? skip_ : linear()) +
+         (directions_ ? filter(answer, c_out) : answer * c_.c_out);
 }
 
 Tensor PreconditionedQuery::target(const Tensor& x0) const {
   const Tensor clean = x0.to(at::kFloat);
-  if (!directions_) return (clean - x_ * c_.c_skip) / c_.c_out;
-  // (x0 - c_skip x) / c_out = (v x0 - p (x - x0)) / sqrt(v p (v + p)), which at v = 0 is 0/0.
+  if (!directions_) return (about_centre(clean) - about_centre(x_) * c_.c_skip) / c_.c_out;
+  // With m = 0, (x0 - c_skip x) / c_out = (v x0 - p (x - x0)) / sqrt(v p (v + p)), which at v = 0
+  // is 0/0.
   const auto of_clean = [](const Tensor& v, const Tensor& p) { return (v / (p * (v + p))).sqrt(); };
   const auto of_noise = [](const Tensor& v, const Tensor& p) {
     return at::logical_not(v == 0) * (p / ((v + (v == 0)) * (v + p))).sqrt();
   };
-  return filter(clean, of_clean) - filter(x_ - clean, of_noise);
+  return filter(about_centre(clean), of_clean) - filter(x_ - clean, of_noise);
 }
 
 Tensor PreconditionedQuery::mean_square_out() const {

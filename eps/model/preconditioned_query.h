@@ -16,13 +16,14 @@ class PreconditionedQuery {
                       const Query& query,
                       const NetworkInput& input = {});
 
-  // Returns the network's input: c_in x and the side channels, among them c_skip x where the input
-  // lists the skip.
+  // Returns the network's input: c_in x and the side channels, among them the linear estimate
+  // m + c_skip (x - m) where the input lists the skip.
   Tensor input() const;
   const Tensor& noise_label() const { return noise_label_; }  // c_noise, (N or 1)
-  // Returns c_skip x + c_out F for F = `answer`.
+  // Returns m + c_skip (x - m) + c_out F for F = `answer`, m the prior mean.
   Tensor mean(const Tensor& answer) const;
-  // Returns the target of F, c_out^{-1} (x0 - c_skip x), and 0 along directions without noise.
+  // Returns the target of F, c_out^{-1} (x0 - m - c_skip (x - m)), and 0 along directions without
+  // noise.
   Tensor target(const Tensor& x0) const;
   // Returns the mean of c_out^2 over all directions, (N or 1, 1, 1, 1): the size of the error to
   // expect.
@@ -39,13 +40,17 @@ class PreconditionedQuery {
   Tensor filter(const Tensor& x, const Rule& rule) const { return filters(x, {rule})[0]; }
   static Tensor c_in(const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); }
   static Tensor c_skip(const Tensor& v, const Tensor& p) { return p / (v + p); }
+  Tensor neighbours(const Query& query) const;  // the prior mean of that name
+  Tensor about_centre(const Tensor& x) const { return centre_.defined() ? x - centre_ : x; }
+  Tensor from_centre(const Tensor& x) const { return centre_.defined() ? x + centre_ : x; }
   Tensor side(int64_t begin, int64_t end) const;  // these channels, scaled for the network
 
   Tensor x_;
   Operator A_;  // keeps the spectrum that the directions point to
   Tensor side_;
   NetworkInput input_;
-  Tensor scaled_, skip_;           // c_in x and c_skip x, if the input lists the skip
+  Tensor centre_ = {};             // the prior mean m; undefined: 0
+  Tensor scaled_, skip_;           // c_in x and the linear estimate, if the input lists the skip
   PreconditioningCoefficients c_;  // (N or 1, 1, 1, 1), or 0-dimensional on the CPU
   Tensor noise_label_;
   std::shared_ptr<const Directions> directions_;  // none: the coefficients are the numbers in c_

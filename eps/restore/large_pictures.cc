@@ -2,7 +2,9 @@
 #include "eps/restore/large_pictures.h"
 
 #include <algorithm>
+#include <numeric>
 
+#include "eps/math/pyramid.h"
 #include "eps/runtime/memory.h"
 
 namespace eps {
@@ -49,7 +51,13 @@ std::vector<Window> windows_for(const RestorationRequest& request,
         "wanted, of a measurement that is not simulated");
   if (!allowed || request.region == Region::whole || !(wanted || is_large(problem))) return {};
   const Tensor measured = problem.A->format().measured(at::ones_like(problem.y))[0][0] != 0;
-  std::vector<Window> windows = windows_around(measured, *radius, network.network.plan().divisor());
+  // A window must reach as far as the estimate of its holes does, and lie on the same grid.
+  int64_t margin = *radius, divisor = network.network.plan().divisor();
+  if (network.preconditioning.prior_mean == "neighbours") {
+    margin += kPyramidRadius;
+    divisor = std::lcm(divisor, kPyramidBlock);
+  }
+  std::vector<Window> windows = windows_around(measured, margin, divisor);
   check(!windows.empty() || !wanted, "region holes: nothing is missing");
   int64_t pixels = 0;
   for (const Window& window : windows) pixels += window.pixels();

@@ -75,6 +75,13 @@ void check_network(const TrainingConfig& c) {
   check(!network_input(c).has(Channel::skip) || c.preconditioning != "edm",
         "training: show_skip needs preconditioning=anisotropic, got edm");
   check_one_of("prior_variance", c.prior_variance, {"constant", "spectrum", "geometric_mean"});
+  check_one_of("prior_mean", c.prior_mean, {"zero", "neighbours"});
+  check(c.prior_mean == "zero" || c.preconditioning == "anisotropic",
+        "training: prior_mean=",
+        c.prior_mean,
+        " needs preconditioning=anisotropic, got ",
+        c.preconditioning);
+  check(c.sigma_data >= 0, "training: sigma_data must be >= 0, got ", c.sigma_data);
   check_one_of("loss", c.loss, {"network", "image"});
   check_one_of("precision", c.precision, {"float32", "bfloat16", "float16"});
 }

@@ -38,6 +38,8 @@ struct TrainingConfig {
   double dropout = -1;
   std::string preconditioning = "auto";
   std::string prior_variance = "geometric_mean";
+  std::string prior_mean = "zero";
+  double sigma_data = 0;
   bool scale_side = false;
   bool show_skip = false;
   std::string loss = "network";
@@ -140,10 +142,18 @@ void for_each_field(Config& c, Visit&& visit) {
         c.prior_variance,
         "For anisotropic: constant, spectrum (of the data) or geometric_mean",
         false);
+  visit("prior_mean",
+        c.prior_mean,
+        "For anisotropic: zero, or neighbours: a linear estimate that fills holes from around them",
+        false);
+  visit("sigma_data",
+        c.sigma_data,
+        "Deviation of the data about their prior mean; 0: that of the start, 0.5 from scratch",
+        false);
   visit("scale_side", c.scale_side, "Multiply also the side channels by c_in", false);
   visit("show_skip",
         c.show_skip,
-        "For anisotropic: append c_skip x, the linear estimate, to the input channels",
+        "For anisotropic: append the linear estimate, such as c_skip x, to the input channels",
         false);
   visit("loss",
         c.loss,

@@ -131,11 +131,13 @@ Checkpoint initial_network(const TrainingConfig& config, const ImageSet& data) {
   }
   start.input = input_of_run(config, start.input);
   Preconditioning& p = start.preconditioning;
+  if (config.sigma_data > 0) p.sigma_data = config.sigma_data;
   if (config.preconditioning == "edm") p = {.sigma_data = p.sigma_data};
   if (config.preconditioning == "anisotropic") {
     p = {.kind = Kind::anisotropic,
          .sigma_data = p.sigma_data,
-         .prior_variance = config.prior_variance};
+         .prior_variance = config.prior_variance,
+         .prior_mean = config.prior_mean};
     if (config.prior_variance != "constant") p.spectrum = spectrum_of(data);
   }
   check(!start.input.has(Channel::skip) || p.kind == Kind::anisotropic,

@@ -11,21 +11,25 @@
 namespace eps {
 namespace {
 
-Checkpoint local_checkpoint(const std::string& prior_variance) {
+Checkpoint local_checkpoint(const std::string& prior_variance,
+                            const std::string& prior_mean = "zero") {
   nets::UNetConfig config = small_local();
   const NetworkInput input = NetworkInput::eps_precision.with(Channel::skip);
   config.in_channels = input.channels(config.img_channels);
   return {.network = wave_network(config),
           .preconditioning = {.kind = Preconditioning::Kind::anisotropic,
                               .prior_variance = prior_variance,
+                              .prior_mean = prior_mean,
                               .spectrum = natural_spectrum(16, 16)[0].to(at::kFloat)},
           .input = input};
 }
 
 // State, pivot and scales are those of the whole picture, so the tiles leave no trace.
 TEST(NetworkDenoiser, MeansDoNotDependOnTheTiles) {
-  for (const char* prior_variance : {"constant", "geometric_mean"}) {
-    const Checkpoint checkpoint = local_checkpoint(prior_variance);
+  for (const auto& [prior_variance, prior_mean] : {std::pair{"constant", "zero"},
+                                                   {"geometric_mean", "zero"},
+                                                   {"geometric_mean", "neighbours"}}) {
+    const Checkpoint checkpoint = local_checkpoint(prior_variance, prior_mean);
     const NetworkDenoiser whole(checkpoint, int64_t{1} << 30);
     const double pixel = nets::bytes_of_pixel(checkpoint.network.plan(), at::kFloat);
     const NetworkDenoiser tiled(checkpoint, static_cast<int64_t>(90 * 90 * pixel));

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "eps/math/pyramid.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/task.h"
 #include "eps/priors/stationary.h"
@@ -20,13 +21,15 @@ double relative(const Tensor& value, const Tensor& wanted) {
   return ((value - wanted).norm() / wanted.norm()).item<double>();
 }
 
-// All ways p can be had, on every kind of basis.
+// All ways p and m can be had, on every kind of basis.
 std::vector<Preconditioning> anisotropic_rules() {
   std::vector<Preconditioning> rules;
   for (const char* source : {"constant", "spectrum", "geometric_mean"})
     rules.push_back({.kind = Preconditioning::Kind::anisotropic,
                      .prior_variance = source,
                      .spectrum = natural_spectrum(kSize, kSize)[0].to(at::kFloat)});
+  rules.push_back(rules.back());
+  rules.back().prior_mean = "neighbours";
   return rules;
 }
 
@@ -52,9 +55,27 @@ TEST(Anisotropic, TheTargetGivesTheImageBack) {
         const PreconditionedQuery scaling(p, query);
         // Without a fast basis the functions have a tolerance of their own.
         EXPECT_LT(relative(scaling.mean(scaling.target(x0)), x0), A->spectral() ? 2e-4 : 1e-2)
-            << name << " " << p.prior_variance << " " << sigma;
+            << name << " " << p.prior_variance << " " << p.prior_mean << " " << sigma;
       }
     }
+}
+
+// A network that answers 0 leaves m + c_skip (x - m); the network sees the same as its skip.
+TEST(Anisotropic, CorrectsTheEstimateFromNeighbours) {
+  Rng rng(6, 2);
+  const Tensor mask = (Rng(1).uniform({1, 1, kSize, kSize}) < 0.5).to(at::kFloat);
+  Tensor x0;
+  Query query = query_for(inpainting(mask), 80, rng, &x0);
+  const Preconditioning rule = anisotropic_rules().back();
+  const double measured = 1 / (1 / 6400.0 + 1 / 0.0025);
+  const Tensor m = pyramid_estimate(query.x, mask * measured + (1 - mask) * 6400);
+  const Tensor zero = at::zeros_like(x0);
+  const Tensor answer = PreconditionedQuery(rule, query).mean(zero);
+  EXPECT_LT(relative((1 - mask) * answer, (1 - mask) * m), 1e-3);  // c_skip = p / 6400 in holes
+  const NetworkInput seen = NetworkInput::pivot.with(Channel::skip);
+  const PreconditionedQuery shown(rule, query, seen);
+  EXPECT_LT(relative(shown.input().slice(1, 3), answer), 1e-6);
+  EXPECT_LT(relative(shown.mean(zero), answer), 1e-6);
 }
 
 // Without measurement noise the measured pixels are known: the answer there is the pivot itself.

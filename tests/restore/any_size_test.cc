@@ -1,6 +1,7 @@
 // Measurements of any size, restored by a network for pictures of any size.
 #include <gtest/gtest.h>
 
+#include "eps/io/images/image.h"
 #include "eps/io/npy.h"
 #include "eps/restore/restore.h"
 #include "tests/files.h"
@@ -96,6 +97,29 @@ TEST_F(AnySize, QuickIsTheMeanOfOneEvaluation) {
   EXPECT_EQ(error_of([&] { restore_measurement(quick, network_); }),
             "restore: quick has one evaluation of a network for the posterior, no method and no "
             "steps");
+}
+
+// Two holes of a picture with much else missing nowhere near: the windows around them reach beyond
+// the pixels from which the prior mean fills them, so the estimate is that of the whole picture.
+TEST_F(AnySize, WindowsOfANetworkThatFillsHolesHaveItsEstimate) {
+  network_.preconditioning.prior_mean = "neighbours";
+  const Tensor mask = at::full({480, 320}, 255, at::kByte);
+  mask.slice(0, 200, 207).slice(1, 100, 140).fill_(0);
+  const std::string file = folder_.file("mask.png");
+  write_png(file, mask);
+  RestorationRequest asked = request(picture({480, 320}), {.mask = file});
+  asked.quick = true;
+  asked.steps = 0;
+  asked.region = RestorationRequest::Region::whole;
+  const auto whole = restore_measurement(asked, network_);
+  asked.region = RestorationRequest::Region::holes;
+  const auto part = restore_measurement(asked, network_);
+  ASSERT_EQ(part.report.windows.size(), 1u);
+  EXPECT_LT(part.report.windows[0].pixels(), 480 * 320);
+  const auto hole = [](const Tensor& image) { return image.slice(1, 200, 207).slice(2, 100, 140); };
+  const Tensor wanted = hole(whole.restoration.mean);
+  EXPECT_LT((hole(part.restoration.mean) - wanted).abs().max().item<double>(), 1e-5);
+  EXPECT_GT(wanted.abs().max().item<double>(), 0.05);  // filled: the prior's mean was 0 before
 }
 
 TEST_F(AnySize, RefusesWhatHasNone) {
