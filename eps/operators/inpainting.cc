@@ -1,12 +1,14 @@
 // Inpainting: A keeps the pixels where a mask is 1. A'A is the mask itself, so everything is per
 // pixel.
 #include <cmath>
+#include <numbers>
 
 #include "eps/math/kernels/kernels.h"
 #include "eps/operators/converted.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/operators/registry.h"
+#include "eps/operators/smooth_field.h"
 
 namespace eps {
 namespace {
@@ -131,6 +133,24 @@ Operator make_box(const Spec& spec, const Tensor& like, Rng& rng) {
       at::logical_not(at::logical_and(rows, columns)).to(like.device()));
 }
 
+// Draws scratches and hairs, curved lines of one width. A line is where a smooth random field f is
+// 0, as far as another keeps it: |f| < |grad f| w / 2 is a band of the width w around it, to first
+// order. By the formula of Kac and Rice a standard normal field, white noise under a Gaussian blur
+// of s pixels, has lines of 1 / (2 sqrt(2) s) pixels for each pixel of its area, which gives s for
+// the share that is to be missing.
+Operator make_scratches(const Spec& spec, const Tensor& like, Rng& rng) {
+  constexpr double kKept = 0.5;  // of the lines
+  const Tensor width = draw_in(spec.range("width"), like, rng);
+  const Tensor missing = draw_in(spec.range("missing"), like, rng);
+  const Tensor std = kKept * width / (2 * std::numbers::sqrt2 * missing);
+  const Tensor field = draw_smooth_field(std, like, rng);
+  const Tensor kept = draw_smooth_field(std, like, rng) > 0;
+  const auto slope = [&](int64_t dim) { return (field.roll(-1, dim) - field.roll(1, dim)) / 2; };
+  const Tensor gradient = (slope(2).square() + slope(3).square()).sqrt();
+  const Tensor lines = at::logical_and(field.abs() < gradient * width / 2, kept);
+  return std::make_shared<Inpainting>(lines.logical_not().to(like.device()));
+}
+
 Operator make_mask(const Spec& spec, const Tensor& like, Rng&) {
   return inpainting(read_mask_file(spec.text("file"), like).unsqueeze(1));
 }
@@ -166,6 +186,22 @@ EPS_OPERATOR(
        return (spec.text("position") == "random" && !placed) ||
               random_ranges({"height", "width"})(spec);
      }});
+
+EPS_OPERATOR({.name = "inpaint_scratches",
+              .summary = "missing pixels along curved lines: scratches and hairs",
+              .example = "inpaint_scratches:width=2,missing=0.2",
+              .fields = {Field::range("width",
+                                      "3",
+                                      {0.5, 1e6},
+                                      "of the lines in pixels; a..b draws one per image"),
+                         Field::range("missing",
+                                      "0.1",
+                                      {0.001, 0.5},
+                                      "fraction missing, about; a..b draws one per image")},
+              .strengths = {"width", "missing"},
+              .make = make_scratches,
+              .kind = "mask",
+              .is_random = [](const Spec&) { return true; }});
 
 EPS_OPERATOR(
     {.name = "inpaint_mask",

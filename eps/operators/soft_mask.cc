@@ -2,13 +2,11 @@
 //
 // Divided by its noise, such a measurement is y = w x + sigma_y n with white noise n: A = diag(w),
 // and w = 0 is a hole. A'A = w^2 in the pixel basis.
-#include <numbers>
-
-#include "eps/math/spectrum.h"
 #include "eps/operators/converted.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/parameter_file.h"
 #include "eps/operators/registry.h"
+#include "eps/operators/smooth_field.h"
 
 namespace eps {
 namespace {
@@ -55,16 +53,9 @@ class SoftMask final : public LinearOperator, public Spectral {
 // distribution function is uniform in [0, 1]; its lowest part is `missing`, the rest rises from 0
 // to 1.
 Tensor draw_weights(const Spec& spec, const Tensor& like, Rng& rng) {
-  const int64_t height = like.size(2), width = like.size(3);
   const Tensor missing = draw_in(spec.range("missing"), like, rng);
   const Tensor std = draw_in(spec.range("smooth"), like, rng);
-  const Tensor noise = rng.normal({like.size(0), 1, height, width});
-  const Tensor rows = at::fft_fftfreq(height, 1.0, noise.options()).unsqueeze(1);
-  const Tensor columns = at::fft_rfftfreq(width, 1.0, noise.options());
-  const Tensor angular = 2 * std::numbers::pi * (rows.square() + columns.square()).sqrt();
-  const Tensor transfer = (-(std * angular).square() / 2).exp();
-  const Tensor deviation = spectral_mean(transfer.square(), width).sqrt();
-  const Tensor uniform = at::special_ndtr(filter_spectrum(noise, transfer / deviation));
+  const Tensor uniform = at::special_ndtr(draw_smooth_field(std, like, rng));
   return ((uniform - missing) / (1 - missing)).clamp(0, 1);
 }
 

@@ -138,8 +138,7 @@ TEST(FramedBlur, ServesTheBlursOfLargeFrames) {
                           {.tolerance = 1e-10});
   EXPECT_LT(relative_error(A->ridge(y - A->apply(z), lambda) + z, wanted), 1e-7);
   EXPECT_LT(relative_error(A->proximal(z, y, lambda), wanted), 1e-2);
-  const EigenvalueMap power =
-      A->functions().prior_power(at::ones({236, 126}, at::kDouble), like);
+  const EigenvalueMap power = A->functions().prior_power(at::ones({236, 126}, at::kDouble), like);
   const Tensor e = at::tensor({1e-3, 0.1, 1.0}, at::kDouble).reshape({1, 1, 1, 3});
   // Of white data it is 1 in every direction.
   EXPECT_LT((power(e) - 1).abs().max().item<double>(), 0.1);

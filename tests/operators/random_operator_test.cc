@@ -45,6 +45,23 @@ TEST(RandomOperator, IsWhatTwoSeedsDrawDifferently) {
   for (const auto& spec : specs) EXPECT_EQ(is_random(spec), seeds_differ(spec)) << spec;
 }
 
+// By the formula of Kac and Rice: half of the lines of a standard normal field, as wide as asked.
+// The share of one image of 256 x 256 varies; that of 16 has a standard error of some 2%, and a
+// band on a grid of pixels is a little narrower than its width.
+TEST(RandomOperator, ScratchesCoverTheShareThatIsAsked) {
+  for (const auto& [spec, share] : {std::pair{"inpaint_scratches:width=3,missing=0.1", 0.1},
+                                    {"inpaint_scratches:width=2,missing=0.05", 0.05},
+                                    {"inpaint_scratches:width=6,missing=0.2", 0.2}}) {
+    Rng rng(4, 16);
+    const Tensor ones = at::ones({16, 1, 256, 256}, at::kDouble);
+    const Tensor missing = 1 - make_operator(spec, ones, rng)->apply(ones);
+    EXPECT_NEAR(missing.mean().item<double>() / share, 1, 0.15) << spec;
+    // Lines are thin: hardly a pixel of them has only holes within their width.
+    const Tensor open = 1 - at::max_pool2d(1 - missing, {15, 15}, {1, 1}, {7, 7});
+    EXPECT_LT(open.mean().item<double>(), 0.001 * share) << spec;
+  }
+}
+
 TEST(RandomOperator, IsNotSoughtInTheNamesOfFiles) {
   EXPECT_FALSE(is_random("inpaint_mask:file=../a..b.png"));
   EXPECT_FALSE(is_random("matrix:file=../0..1.npy"));
