@@ -221,9 +221,10 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
                           model);
     });
   };
-  EXPECT_NE(error({}).find("One of mask, kernel, motion, gaussian, disk, downscale, bayer, "
-                           "operator and denoise (of a picture that is only noisy) is wanted, got none"),
-            std::string::npos);
+  EXPECT_NE(
+      error({}).find("One of mask, kernel, motion, gaussian, disk, downscale, bayer, "
+                     "operator and denoise (of a picture that is only noisy) is wanted, got none"),
+      std::string::npos);
   EXPECT_NE(error({.mask = mask_, .gaussian = "1"}).find("got gaussian and mask"),
             std::string::npos);
   EXPECT_NE(error({.motion = "3"}).find("motion 3: LENGTH,ANGLE is wanted"), std::string::npos);
