@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "eps/io/array.h"
-#include "eps/io/torch/any_checkpoint.h"
 #include "eps/model/bundled.h"
 #include "eps/runtime/device.h"
 
@@ -90,7 +89,7 @@ Checkpoint load_any_model(const ModelOptions& options) {
   const at::Device device = parse_device(options.device);
   prepare_device(device);
   const std::string file = find_model(options.path);
-  Checkpoint model = checkpoint_from(read_any_checkpoint(file), file);
+  Checkpoint model = load_network(file);
   model.network.to(device, computed_dtype(options.dtype, device, model.use_fp16));
   model.preconditioning = model.preconditioning.on(device);
   return model;

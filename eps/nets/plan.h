@@ -40,8 +40,16 @@ struct NormLayer {
 };
 
 // Resampling by a factor of 2: with the resampling filter, or by the taps of the convolution.
-// `merge` convolves 2 x 2 pixels into one, `split` one pixel into 2 x 2.
-enum class Resample { none, up, down, merge, split };
+// `merge` convolves 2 x 2 pixels into one, `split` one pixel into 2 x 2. `stride` convolves at
+// every other pixel, with a border of zeros on all sides; `corner` has it on the right and below
+// only.
+enum class Resample { none, up, down, merge, split, stride, corner };
+
+// Returns whether the layer halves the sides of the image.
+inline bool halves(Resample resample) {
+  return resample == Resample::down || resample == Resample::merge ||
+         resample == Resample::stride || resample == Resample::corner;
+}
 
 // A `ConvLayer` resamples by a factor of 2, then convolves with k x k taps; k = 0: resampling only.
 struct ConvLayer {

@@ -66,7 +66,7 @@ double bytes_of_pixel(const UNetPlan& plan, at::ScalarType dtype) {
   for (const Step& step : plan.steps) {
     const Resample resample = is_block(step) ? step.block.conv0.resample : step.conv.resample;
     if (step.kind == Kind::merge) push(width * scale);
-    if (resample == Resample::merge || resample == Resample::down) scale /= 4;
+    if (halves(resample)) scale /= 4;
     if (resample == Resample::split || resample == Resample::up) scale *= 4;
     const double before = width * scale;
     width = static_cast<double>(width_behind(plan, step));
