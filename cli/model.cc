@@ -70,9 +70,11 @@ Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t co
 }  // namespace
 
 void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name) {
-  verb.add_option(name,
-                  options.path,
-                  "Network: a name of eps list models, or any checkpoint that eps convert reads")
+  verb.add_option(
+          name,
+          options.path,
+          "Network: a name of eps list models, any checkpoint that eps convert reads, or one with "
+          "what it does not tell, as in guided_diffusion:file=F.pt,heads=4 (eps list models)")
       ->required();
   add_device_options(verb, options);
 }

@@ -100,6 +100,7 @@ std::vector<std::string> model_names() {
 std::string find_model(const std::string& name) {
   if (exists(name) && (!is_folder(name) || is_diffusers_folder(name))) return name;
   if (is_network_spec(name)) return name;
+  check_family_of_spec(name);
   const std::vector<std::string> names = model_names();
   const std::string stem = fs::path(name).stem().string();
   check(!looks_like_a_file(name),

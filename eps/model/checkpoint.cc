@@ -6,6 +6,7 @@
 #include "eps/base/printable.h"
 #include "eps/io/torch/torch_storage.h"
 #include "eps/model/foreign/families.h"
+#include "eps/model/scripted/torchscript.h"
 
 namespace eps {
 namespace {
@@ -32,6 +33,9 @@ void check_known(const Safetensors& file) {
   const bool known = std::any_of(file.tensors.begin(), file.tensors.end(), [](const auto& entry) {
     return entry.first.starts_with(kPrefix);
   });
+  const auto source = file.metadata.find("source");
+  check(known || source == file.metadata.end() || source->second != "torchscript",
+        "a TorchScript archive, which holds code; torchscript:file=FILE,size=SIDE runs it");
   check(known,
         "is no network that is read; its first tensor is ",
         file.tensors.empty() ? "none" : quote(file.tensors.begin()->first),
@@ -90,6 +94,7 @@ Checkpoint checkpoint_from(const Safetensors& file, const std::string& name) {
 }
 
 Checkpoint load_network(const std::string& text) {
+  if (is_scripted_spec(text)) return scripted_network(text);
   return checkpoint_from(read_network(text), text);
 }
 
@@ -98,6 +103,7 @@ Checkpoint read_checkpoint(const std::string& path) {
 }
 
 Safetensors to_safetensors(const Checkpoint& checkpoint) {
+  check(!checkpoint.network.is_external(), "a network from outside has no tensors to write");
   Safetensors file;
   const auto add = [&](const std::vector<nets::NamedTensor>& tensors) {
     for (const auto& [name, tensor] : tensors) {

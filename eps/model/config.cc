@@ -19,6 +19,7 @@ const std::map<std::string, Kind> kClasses = {{"EDMPrecond", Kind::edm},
                                               {"VEPrecond", Kind::ve},
                                               {"iDDPMPrecond", Kind::iddpm},
                                               {"DiscretePrecond", Kind::discrete},
+                                              {"DenoiserPrecond", Kind::denoiser},
                                               {"AnisotropicPrecond", Kind::anisotropic}};
 
 using Words = std::vector<std::string>;
@@ -26,7 +27,8 @@ constexpr int64_t kMostSteps = 100000;
 
 // Returns whether the range of noise levels is stated, and does not follow from other fields.
 bool has_own_range(Kind kind) {
-  return kind == Kind::edm || kind == Kind::ve || kind == Kind::anisotropic;
+  return kind == Kind::edm || kind == Kind::ve || kind == Kind::denoiser ||
+         kind == Kind::anisotropic;
 }
 
 // Calls visit(name, member) for the fields of this kind of preconditioning.
@@ -107,7 +109,7 @@ Kind read_kind(JsonFields& fields) {
   const auto found = kClasses.find(name.substr(name.rfind('.') + 1));
   check(found != kClasses.end(),
         "model config: class_name must be EDMPrecond, VPPrecond, VEPrecond, iDDPMPrecond, "
-        "DiscretePrecond or AnisotropicPrecond; got \"",
+        "DiscretePrecond, DenoiserPrecond or AnisotropicPrecond; got \"",
         printable(name),
         "\"");
   return found->second;

@@ -145,6 +145,8 @@ PreconditioningCoefficients coefficients(const Preconditioning& p, const Tensor&
     }
     case Kind::discrete:
       return discrete_coefficients(p, given);
+    case Kind::denoiser:
+      return {at::zeros_like(sigma), one, one, sigma};
     case Kind::edm:
     case Kind::anisotropic:
       break;

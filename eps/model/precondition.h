@@ -14,8 +14,8 @@
 // sigma_t^2), where 1 / (1 + sigma_t^2) is the product of 1 - beta_0 to 1 - beta_t. The step of a
 // sigma between two steps is a fraction, linear in log sigma, as VP's time is a real number and
 // unlike iDDPM's, so that D is a continuous function of sigma with the network's own answers at the
-// steps. The coefficients and x are float32 whatever the arithmetic of the
-// network.
+// steps. With `denoiser` F is D itself, of x and sigma. The coefficients and x are float32 whatever
+// the arithmetic of the network.
 #pragma once
 
 #include <limits>
@@ -27,7 +27,7 @@ namespace eps {
 
 // A `Preconditioning` holds the rule of the coefficients and its constants.
 struct Preconditioning {
-  enum class Kind { edm, vp, ve, iddpm, discrete, anisotropic };
+  enum class Kind { edm, vp, ve, iddpm, discrete, denoiser, anisotropic };
   Kind kind = Kind::edm;
 
   double sigma_data = 0.5;  // edm, anisotropic

@@ -191,6 +191,13 @@ UNetPlan::UNetPlan(const UNetConfig& network) : config(network) {
   layout.decoder();
 }
 
+UNetPlan UNetPlan::external(const UNetConfig& network) {
+  validate(network);
+  UNetPlan plan;
+  plan.config = network;
+  return plan;
+}
+
 int64_t UNetPlan::parameter_tensors() const {
   return std::count_if(
       tensors.begin(), tensors.end(), [](const TensorSpec& spec) { return !spec.is_buffer; });

@@ -98,6 +98,8 @@ struct Step {
 
 struct UNetPlan {
   explicit UNetPlan(const UNetConfig& config);
+  // Returns a plan with neither tensors nor steps, for a function from outside.
+  static UNetPlan external(const UNetConfig& config);
 
   UNetConfig config;
   std::vector<TensorSpec> tensors;  // EDM's names, without the `model.` of its preconditioner
@@ -117,6 +119,9 @@ struct UNetPlan {
   // Returns the distance, in rows and columns, beyond which no input pixel affects an output pixel;
   // none where every input does.
   std::optional<int64_t> receptive_radius() const;
+
+ private:
+  UNetPlan() = default;
 };
 
 }  // namespace eps::nets

@@ -82,6 +82,7 @@ Tiling tiling_for(const UNetPlan& plan,
                   at::IntArrayRef images,
                   int64_t bytes) {
   const int64_t n = images[0], height = images[2], width = images[3];
+  if (plan.steps.empty()) return {height, width, 0, n};  // of unknown size
   const double pixels = static_cast<double>(bytes) / bytes_of_pixel(plan, dtype);
   const auto whole = static_cast<int64_t>(pixels / static_cast<double>(height * width));
   const auto radius = plan.receptive_radius();

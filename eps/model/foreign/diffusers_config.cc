@@ -73,7 +73,15 @@ std::vector<bool> attending(JsonFields& fields, const char* name, const std::str
 
 void set_levels(JsonFields& fields, nets::UNetConfig& config) {
   const auto widths = fields.get<std::vector<int64_t>>("block_out_channels");
-  check(!widths.empty() && widths[0] > 0, kWhere, ": block_out_channels is empty");
+  check(!widths.empty() && widths.size() <= 12,
+        kWhere,
+        ": block_out_channels must have 1 to 12 widths, got ",
+        widths.size());
+  for (const int64_t width : widths)
+    check(width > 0 && width <= 1 << 20,
+          kWhere,
+          ": block_out_channels must be in [1, 1048576], got ",
+          width);
   const std::vector<bool> down = attending(fields, "down_block_types", "Down");
   std::vector<bool> up = attending(fields, "up_block_types", "Up");
   std::reverse(up.begin(), up.end());
@@ -224,7 +232,8 @@ Preconditioning diffusers_process(const Safetensors& file, const Spec& options) 
         "prediction, as in diffusers:file=FOLDER,schedule=linear,prediction=epsilon");
   const Json json =
       text == file.metadata.end() ? Json::object() : parse_json(text->second, kScheduler);
-  check(stated || json.contains("beta_schedule") || json.contains("trained_betas"),
+  const auto has = [&](const char* name) { return json.contains(name) && !json[name].is_null(); };
+  check(stated || has("beta_schedule") || has("trained_betas"),
         kScheduler,
         ": has no beta_schedule, so it is not of a process in steps, as DDPM's is");
   return discrete_process(JsonFields(json, kScheduler), options);

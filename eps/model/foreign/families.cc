@@ -7,6 +7,7 @@
 #include "eps/io/torch/any_checkpoint.h"
 #include "eps/model/foreign/diffusers.h"
 #include "eps/model/foreign/guided_diffusion.h"
+#include "eps/model/scripted/torchscript.h"
 
 namespace eps {
 namespace {
@@ -61,13 +62,27 @@ Safetensors as_checkpoint(const Safetensors& file) {
 }
 
 bool is_network_spec(const std::string& text) {
+  if (is_scripted_spec(text)) return true;
   const size_t colon = text.find(':');
   std::error_code ignored;
   return colon != std::string::npos && family_named(text.substr(0, colon)) != nullptr &&
          !std::filesystem::exists(text, ignored);
 }
 
+void check_family_of_spec(const std::string& text) {
+  const size_t end = text.find(":file=");
+  if (end == std::string::npos) return;
+  std::vector<std::string> names = {"torchscript"};
+  for (const NetworkFamily& family : network_families()) names.push_back(family.name);
+  const std::string name = text.substr(0, end);
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw UnknownName("model", name, names);
+}
+
 Safetensors read_network(const std::string& text) {
+  check(!is_scripted_spec(text),
+        text,
+        ": TorchScript is run as it is, and neither converted nor trained");
   if (!is_network_spec(text)) {
     const Safetensors file = read_any_checkpoint(text);
     if (family_of(file) == nullptr) return file;
@@ -89,7 +104,7 @@ Safetensors read_network(const std::string& text) {
 std::string known_networks() {
   std::string words = "a checkpoint of eps or EDM (model.*)";
   for (const NetworkFamily& family : network_families()) words += ", " + family.summary;
-  return words;
+  return words + ", TorchScript as torchscript:file=FILE,size=SIDE";
 }
 
 }  // namespace eps

@@ -26,9 +26,12 @@ const NetworkFamily* family_of(const Safetensors& file);
 // no family unchanged.
 Safetensors as_checkpoint(const Safetensors& file);
 
-// Returns whether the text has the form of a spec of a family, "diffusers:file=folder", and is not
-// the name of a file.
+// Returns whether the text has the form of a spec of a family, "diffusers:file=folder", or of
+// TorchScript, and is not the name of a file.
 bool is_network_spec(const std::string& text);
+
+// Refuses "guided_difusion:file=...", the spec of a family that there is not.
+void check_family_of_spec(const std::string& text);
 
 // Reads a file of any format, a folder of diffusers, or what a spec names, as a checkpoint of ours
 // if it belongs to a family. Errors begin with the text.

@@ -170,6 +170,17 @@ void set_heads(nets::UNetConfig& config, const Spec& options, const Untold& usua
   check(!heads || !channels, "heads and head_channels state the same; one of them is wanted");
   config.num_heads = heads ? options.integer("heads") : channels ? 0 : usual.heads;
   config.head_channels = channels ? options.integer("head_channels") : usual.head_channels;
+  for (int64_t level = 0; level < config.levels(); ++level) {
+    const int64_t width = config.model_channels * config.channel_mult[static_cast<size_t>(level)];
+    const int64_t divisor = config.num_heads > 0 ? config.num_heads : config.head_channels;
+    check((!attends(config, level) && level + 1 < config.levels()) || width % divisor == 0,
+          "a level with ",
+          width,
+          " channels attends, which do not fall into heads of attention as ",
+          config.num_heads > 0 ? "heads=" : "head_channels=",
+          divisor,
+          " says; state them, as in guided_diffusion:file=FILE,heads=4");
+  }
 }
 
 Preconditioning preconditioning_of(const Spec& options, const Untold& usual) {
@@ -262,7 +273,6 @@ Safetensors from_guided_diffusion(const Safetensors& file, const Spec& options) 
   nets::UNetConfig config = sizes.config();
   require_untold(config, options);
   const Untold usual = untold(config);
-  set_heads(config, options, usual);
   check(config.levels() <= 12, config.levels(), " levels; at most 12 are read");
   // Published networks have 8 x 8 pixels at their coarsest level.
   config.img_resolution =
@@ -270,6 +280,7 @@ Safetensors from_guided_diffusion(const Safetensors& file, const Spec& options) 
   for (int64_t level = 0; level < config.levels(); ++level)
     if (sizes.attends(config, level))
       config.attn_resolutions.push_back(config.img_resolution >> level);
+  set_heads(config, options, usual);
   const ModelConfig model{.network = config, .preconditioning = preconditioning_of(options, usual)};
   nets::validate(config);
   ForeignLayout layout = adm_layout(config);

@@ -22,9 +22,10 @@ class Renaming {
     Rng unused(0);
     Tensors ours;
     for (const nets::TensorSpec& spec : plan_.tensors)
-      ours["model." + spec.name] = spec.fill == nets::TensorSpec::Fill::filter
-                                       ? nets::initial_tensor(spec, plan_.config, unused)
-                                       : take(spec);
+      ours["model." + spec.name] =
+          spec.fill == nets::TensorSpec::Fill::filter
+              ? nets::initial_tensor(spec, plan_.config, unused).to(at::kFloat)
+              : take(spec);
     for (const auto& [name, tensor] : theirs_)
       check(used_.contains(name), "unknown tensor ", quote(name));
     return ours;
@@ -107,7 +108,9 @@ bool attends(const nets::UNetConfig& config, int64_t level) {
 Safetensors renamed_unet(const Tensors& theirs,
                          const ModelConfig& config,
                          const ForeignLayout& layout) {
-  return {Renaming(theirs, config, layout).tensors(), {{"config", to_json(config)}}};
+  const std::string text = to_json(config);
+  parse_model_config(text);  // refuses what no checkpoint of ours may say
+  return {Renaming(theirs, config, layout).tensors(), {{"config", text}}};
 }
 
 }  // namespace eps
