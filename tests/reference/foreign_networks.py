@@ -4,6 +4,8 @@
     tests/reference/foreign_networks.py --fixtures tests/fixtures   records the answers of small ones
     tests/reference/foreign_networks.py --files FOLDER              writes them as torch.save does
     tests/reference/foreign_networks.py --diffusers                 compares with the package itself
+    tests/reference/foreign_networks.py --original FOLDER           likewise with a checkout of guided-diffusion
+    tests/reference/foreign_networks.py --published NAME EPS        compares the program EPS at a published size
 
 A network is a function of an image, a step and a class that asks `P(name, shape)` for its tensors.
 No weights are stored: number i of tensor k, by name, is a wave (see `weights`), here and in
@@ -14,6 +16,10 @@ import json
 import math
 import pathlib
 import struct
+import subprocess
+import sys
+import tempfile
+import types
 
 import numpy as np
 import torch
@@ -248,26 +254,38 @@ CASES = {
 }
 
 
+# The published sizes, of which a file tells all but what the program knows.
+PUBLISHED = {
+    "ffhq_10m": (dict(ADM, width=128, mult=(1, 1, 2, 2, 4, 4), blocks=1, attention=[4], head_channels=64), "linear"),
+    "imagenet64": (dict(ADM, width=192, mult=(1, 2, 3, 4), blocks=3, attention=[1, 2, 3], head_channels=64,
+                        classes=1000, order="new"), "cosine"),
+    "imagenet128": (dict(ADM, width=256, mult=(1, 1, 2, 3, 4), attention=[2, 3, 4], heads=4, classes=1000), "linear"),
+    "imagenet256": (dict(ADM, width=256, mult=(1, 1, 2, 2, 4, 4), attention=[3, 4, 5], head_channels=64), "linear"),
+    "imagenet512": (dict(ADM, width=256, mult=(0.5, 1, 1, 2, 2, 4, 4), attention=[4, 5, 6], head_channels=64,
+                         classes=1000), "linear"),
+}
+
+
 def forward_of(name):
     return adm if name.startswith("adm") else unet2d
 
 
-def shapes_of(name):
-    config, shapes = CASES[name][0], {}
+def shapes_of(forward, config, side=16):
+    shapes = {}
 
     def declare(key, shape):
         shapes[key] = tuple(shape)
-        return torch.zeros(shape, dtype=torch.float64)
+        return torch.zeros(()).expand(shape)
 
-    forward_of(name)(declare, torch.zeros(1, 3, 16, 16, dtype=torch.float64), torch.zeros(1, dtype=torch.float64),
-                     torch.zeros(1, dtype=torch.long), config)
+    with torch.no_grad():
+        forward(declare, torch.zeros(1, 3, side, side), torch.zeros(1), torch.zeros(1, dtype=torch.long), config)
     return shapes
 
 
 def answer(name):
     """Returns the state dict, and x, sigma, labels and the denoised image D at three steps."""
     config, _, process = CASES[name]
-    state = weights(shapes_of(name))
+    state = weights(shapes_of(forward_of(name), config))
     if isinstance(process, tuple):
         schedule, steps, prediction = *process, "epsilon"
         power = powers(schedule, steps)
@@ -309,7 +327,7 @@ def public(config):
 
 def write_fixtures(folder):
     for name, (config, options, process) in CASES.items():
-        metadata = {"shapes": json.dumps(shapes_of(name), separators=(",", ":")), "options": options}
+        metadata = {"shapes": json.dumps(shapes_of(forward_of(name), config), separators=(",", ":")), "options": options}
         if name.startswith("unet2d"):
             metadata.update(network=public(config), scheduler=public(process))
         write_safetensors(folder / f"foreign_{name}.safetensors", answer(name)[1], metadata)
@@ -350,11 +368,62 @@ def compare_with_diffusers():
         assert error < 1e-5
 
 
+def compare_with_original(folder):
+    # The program's MPI and file system are not used by its network.
+    sys.modules.update(mpi4py=types.ModuleType("mpi4py"), blobfile=types.ModuleType("blobfile"))
+    sys.path.insert(0, str(folder))
+    from guided_diffusion.gaussian_diffusion import get_named_beta_schedule
+    from guided_diffusion.unet import UNetModel
+
+    for name in [name for name in CASES if name.startswith("adm")]:
+        config, _, (schedule, steps) = CASES[name]
+        network = UNetModel(
+            image_size=16, in_channels=3, model_channels=config["width"], out_channels=6 if config["variance"] else 3,
+            num_res_blocks=config["blocks"], attention_resolutions=[2**level for level in config["attention"]],
+            channel_mult=config["mult"], num_classes=config["classes"] or None, num_heads=config.get("heads") or 1,
+            num_head_channels=config["head_channels"] or -1, use_scale_shift_norm=config["scale_shift"],
+            resblock_updown=config["updown"], use_new_attention_order=config["order"] == "new").eval()
+        state, tensors = answer(name)
+        network.load_state_dict(state)
+        power = np.cumprod(1 - get_named_beta_schedule(schedule, steps))
+        t = np.array([3, 400, 700]) * (steps // 1000)
+        x_t = tensors["x"] * torch.tensor(power[t]).sqrt()[:, None, None, None]
+        labels = torch.tensor([1, 0, 3]) if config["classes"] else None
+        with torch.no_grad():
+            out = network(x_t.float(), torch.tensor(t) * (1000 / steps), labels).double()
+        error = (denoised(out, x_t, power[t], "epsilon") - tensors["D"]).norm() / tensors["D"].norm()
+        print(f"{name}: relative difference to guided-diffusion: {error:.1e}")
+        assert error < 1e-5
+
+
+def compare_published(name, program):
+    config, schedule = PUBLISHED[name]
+    state = weights(shapes_of(adm, config, 64))
+    power = powers(schedule, 1000)[400]
+    x_t = torch.randn((1, 3, 64, 64), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        out = adm(lambda key, shape: state[key], x_t, torch.tensor([400.0]), torch.tensor([7]), config)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        torch.save(state, folder / f"{name}.pt")
+        np.save(folder / "x.npy", (x_t / power**0.5).numpy())
+        labels = ["--labels", "7"] if config["classes"] else []
+        subprocess.run([program, "denoise", folder / f"{name}.pt", folder / "x.npy", folder / "D.npy", "--sigma",
+                        repr(float((1 / power - 1) ** 0.5)), *labels], check=True)
+        mean = torch.tensor(np.load(folder / "D.npy"))
+    wanted = denoised(out, x_t, np.array([power]), "epsilon")
+    error = (mean - wanted).norm() / wanted.norm()
+    print(f"{name}: {sum(tensor.numel() for tensor in state.values())} parameters, relative difference {error:.1e}")
+    assert error < 1e-5
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--fixtures", type=pathlib.Path)
     parser.add_argument("--files", type=pathlib.Path)
     parser.add_argument("--diffusers", action="store_true")
+    parser.add_argument("--original", type=pathlib.Path)
+    parser.add_argument("--published", nargs=2)
     options = parser.parse_args()
     if options.fixtures:
         write_fixtures(options.fixtures)
@@ -362,3 +431,7 @@ if __name__ == "__main__":
         write_files(options.files)
     if options.diffusers:
         compare_with_diffusers()
+    if options.original:
+        compare_with_original(options.original)
+    if options.published:
+        compare_published(*options.published)
