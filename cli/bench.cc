@@ -11,7 +11,6 @@
 #include "cli/verbs.h"
 #include "eps/experiment/runner.h"
 #include "eps/io/file.h"
-#include "eps/io/torch/any_checkpoint.h"
 #include "eps/model/bundled.h"
 #include "eps/model/network_denoiser.h"
 #include "eps/priors/exact_data.h"
@@ -114,7 +113,7 @@ void use_networks(const BenchOptions& o,
         wanted);
   if (!missing.empty())
     std::cerr << "eps: no network is given for " << wanted << "; give one with --model NAME=FILE\n";
-  const Checkpoint model = checkpoint_from(read_any_checkpoint(first), first);
+  const Checkpoint model = load_network(first);
   const Dataset data = read_clean_images(e.data, e.images, model.network.config());
   check(data.size() == e.images,
         e.data,

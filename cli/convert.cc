@@ -12,6 +12,7 @@
 #include "eps/io/torch/torch_storage.h"
 #include "eps/model/bundled.h"
 #include "eps/model/checkpoint.h"
+#include "eps/model/foreign/families.h"
 
 namespace eps::cli {
 namespace {
@@ -102,9 +103,31 @@ at::ScalarType stored_dtype(const std::string& text) {
   return text == "float16" ? at::kHalf : at::kFloat;
 }
 
+// Adds how a network of another program is read: its family and its configuration as ours, or why
+// it is not read.
+void describe_family(Safetensors& checkpoint) {
+  const NetworkFamily* family = family_of(checkpoint);
+  if (family == nullptr) return;
+  checkpoint.metadata["family"] = family->name;
+  try {
+    checkpoint.metadata["read_as"] = as_checkpoint(checkpoint).metadata.at("config");
+  } catch (const Error& error) {
+    checkpoint.metadata["read_as"] = error.what();
+  }
+}
+
+Safetensors read_inputs(const ConvertOptions& options) {
+  const std::vector<std::string> files = inputs(options);
+  if (files.size() > 1) return read_any_checkpoints(files);
+  if (!options.show || is_network_spec(files[0])) return read_network(files[0]);
+  Safetensors checkpoint = read_any_checkpoint(files[0]);
+  describe_family(checkpoint);
+  return checkpoint;
+}
+
 void run_convert(const ConvertOptions& options) {
   validate_conversion(options);
-  Safetensors checkpoint = read_any_checkpoints(inputs(options));
+  Safetensors checkpoint = read_inputs(options);
   if (!options.dtype.empty()) checkpoint = stored_as(checkpoint, stored_dtype(options.dtype));
   if (!options.show) {
     write_safetensors(options.files.back(), checkpoint);
@@ -124,8 +147,9 @@ void add_convert(CLI::App& app) {
   verb->add_option(
           "files",
           options->files,
-          "IN... OUT: checkpoints (EDM snapshots, torch.save files, .safetensors, names of eps "
-          "list models), whose tensors go into one file, and that file, *.safetensors")
+          "IN... OUT: checkpoints (EDM snapshots, torch.save files, .safetensors, folders of "
+          "diffusers, names of eps list models), whose tensors go into one file, and that file, "
+          "*.safetensors")
       ->required();
   verb->add_option("--dtype",
                    options->dtype,

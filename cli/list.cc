@@ -12,6 +12,8 @@
 #include "eps/metrics/metric.h"
 #include "eps/model/bundled.h"
 #include "eps/model/checkpoint.h"
+#include "eps/model/foreign/families.h"
+#include "eps/model/scripted/torchscript.h"
 #include "eps/operators/task.h"
 #include "eps/priors/exact_data.h"
 
@@ -133,6 +135,16 @@ void list_models() {
   for (const auto& folder : model_folders())
     if (names.empty() || std::filesystem::is_directory(folder, ignored))
       fmt::print("  {:<20} {}\n", names.empty() ? "" : "folder", folder);
+  fmt::print(
+      "networks of other programs (recognised by their tensors; name:file=F,key=value,... states "
+      "what those do not tell)\n");
+  for (const NetworkFamily& family : network_families()) {
+    fmt::print("  {:<20} {}\n", family.name, family.summary);
+    print_fields(family.fields);
+  }
+  fmt::print(
+      "  {:<20} {}\n", "torchscript", "a denoiser of torch.jit; the code in the file is run");
+  print_fields(scripted_fields());
 }
 
 void list_operators() {

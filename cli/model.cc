@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "eps/io/array.h"
-#include "eps/io/torch/any_checkpoint.h"
 #include "eps/model/bundled.h"
 #include "eps/runtime/device.h"
 
@@ -71,9 +70,11 @@ Tensor parse_labels(const std::string& text, const Checkpoint& model, int64_t co
 }  // namespace
 
 void add_model_options(CLI::App& verb, ModelOptions& options, const std::string& name) {
-  verb.add_option(name,
-                  options.path,
-                  "Network: a name of eps list models, or any checkpoint that eps convert reads")
+  verb.add_option(
+          name,
+          options.path,
+          "Network: a name of eps list models, any checkpoint that eps convert reads, or one with "
+          "what it does not tell, as in guided_diffusion:file=F.pt,heads=4 (eps list models)")
       ->required();
   add_device_options(verb, options);
 }
@@ -90,7 +91,7 @@ Checkpoint load_any_model(const ModelOptions& options) {
   const at::Device device = parse_device(options.device);
   prepare_device(device);
   const std::string file = find_model(options.path);
-  Checkpoint model = checkpoint_from(read_any_checkpoint(file), file);
+  Checkpoint model = load_network(file);
   model.network.to(device, computed_dtype(options.dtype, device, model.use_fp16));
   model.preconditioning = model.preconditioning.on(device);
   return model;

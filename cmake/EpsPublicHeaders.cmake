@@ -35,6 +35,7 @@ set(EPS_PUBLIC_HEADERS
     eps/priors/mixture.h
     eps/priors/stationary.h
     eps/nets/config.h
+    eps/nets/external.h
     eps/nets/plan.h
     eps/nets/tiles.h
     eps/nets/unet.h

@@ -4,6 +4,7 @@
 Files named good_* must be read, all others refused: tests/io/fuzz_replay_test.cc holds the readers
 to it. What a fuzzer finds is added here by hand, under a name that says what is wrong with it.
 """
+import json
 import pathlib
 import pickle
 import struct
@@ -262,8 +263,43 @@ def torch_file_files():
     }
 
 
+def diffusers_files():
+    """One text is the configuration of the network and of the scheduler."""
+    ddpm = {"_class_name": "UNet2DModel", "attention_head_dim": None, "block_out_channels": [32, 64],
+            "down_block_types": ["DownBlock2D", "AttnDownBlock2D"], "in_channels": 3, "layers_per_block": 2,
+            "out_channels": 3, "sample_size": 16, "up_block_types": ["AttnUpBlock2D", "UpBlock2D"],
+            "beta_schedule": "linear"}
+    both = lambda **fields: json.dumps({**ddpm, **fields}).encode()
+    return {
+        "good_ddpm": both(),
+        "good_null": both(norm_eps=None, act_fn=None, num_class_embeds=None, trained_betas=None),
+        "good_v": both(prediction_type="v_prediction", beta_schedule="scaled_linear", attention_head_dim=8),
+        "good_table": both(trained_betas=[0.1, 0.2], num_train_timesteps=2),
+        "good_sides": both(sample_size=[16, 16], downsample_padding=0),
+        "good_cosine": both(beta_schedule="squaredcos_cap_v2", prediction_type="sample"),
+        "no_json": b"{",
+        "a_list": b"[]",
+        "no_levels": both(block_out_channels=[], down_block_types=[], up_block_types=[]),
+        "width_of_exabytes": both(block_out_channels=[1 << 62, 1 << 62]),
+        "width_negative": both(block_out_channels=[-32, 64]),
+        "levels_beyond_the_image": both(block_out_channels=[32] * 12, down_block_types=["DownBlock2D"] * 12,
+                                        up_block_types=["UpBlock2D"] * 12),
+        "blocks_of_exabytes": both(layers_per_block=1 << 62),
+        "steps_of_exabytes": both(num_train_timesteps=1 << 62),
+        "rates_above_one": both(beta_end=2),
+        "rates_are_words": both(trained_betas=["\n"]),
+        "schedule_with_line_break": both(beta_schedule="\n\x1b"),
+        "type_with_line_break": both(down_block_types=["\n", "DownBlock2D"]),
+        "head_of_nothing": both(attention_head_dim=0),
+        "groups_negative": both(norm_num_groups=-1),
+        "side_negative": both(sample_size=-16),
+        "other_class": both(_class_name="UNet2DConditionModel"),
+        "no_rates": both(beta_schedule=None),
+    }
+
+
 def main():
-    makers = {"pickle": pickle_files, "zip": zip_files, "torch_file": torch_file_files}
+    makers = {"pickle": pickle_files, "zip": zip_files, "torch_file": torch_file_files, "diffusers": diffusers_files}
     for reader, make in makers.items():
         folder = CORPUS / reader
         folder.mkdir(parents=True, exist_ok=True)

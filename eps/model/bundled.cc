@@ -11,6 +11,8 @@
 #include <set>
 
 #include "eps/base/spec.h"
+#include "eps/io/torch/diffusers_folder.h"
+#include "eps/model/foreign/families.h"
 
 namespace eps {
 namespace {
@@ -96,12 +98,14 @@ std::vector<std::string> model_names() {
 }
 
 std::string find_model(const std::string& name) {
-  if (exists(name) && !is_folder(name)) return name;
+  if (exists(name) && (!is_folder(name) || is_diffusers_folder(name))) return name;
+  if (is_network_spec(name)) return name;
+  check_family_of_spec(name);
   const std::vector<std::string> names = model_names();
   const std::string stem = fs::path(name).stem().string();
   check(!looks_like_a_file(name),
         name,
-        is_folder(name) ? ": is a folder" : ": no such file",
+        is_folder(name) ? ": is a folder without config.json" : ": no such file",
         std::find(names.begin(), names.end(), stem) == names.end()
             ? ""
             : "; one came with eps by the name of " + stem);

@@ -9,8 +9,9 @@
 
 namespace eps {
 
-// Returns the path of a network: the name itself if there is such a file, and for "faces64-eps" the
-// file faces64-eps.safetensors of a models folder. Other names are an Error that lists the networks
+// Returns the path of a network: the name itself if there is such a file or folder of diffusers or
+// if it is the spec of a network (eps/model/foreign/families.h), and for "faces64-eps" the file
+// faces64-eps.safetensors of a models folder. Other names are an Error that lists the networks
 // there are.
 std::string find_model(const std::string& name);
 

@@ -1,8 +1,12 @@
 // Reads and writes checkpoints.
 #include "eps/model/checkpoint.h"
 
+#include <algorithm>
+
 #include "eps/base/printable.h"
 #include "eps/io/torch/torch_storage.h"
+#include "eps/model/foreign/families.h"
+#include "eps/model/scripted/torchscript.h"
 
 namespace eps {
 namespace {
@@ -24,7 +28,23 @@ void check_noise_levels(const Tensor& levels, const Preconditioning& preconditio
         "tensor \"u\" does not hold the noise levels that M, C_1 and C_2 in the config describe");
 }
 
+// Refuses a file that has nothing of a network of ours, with what is read.
+void check_known(const Safetensors& file) {
+  const bool known = std::any_of(file.tensors.begin(), file.tensors.end(), [](const auto& entry) {
+    return entry.first.starts_with(kPrefix);
+  });
+  const auto source = file.metadata.find("source");
+  check(known || source == file.metadata.end() || source->second != "torchscript",
+        "a TorchScript archive, which holds code; torchscript:file=FILE,size=SIDE runs it");
+  check(known,
+        "is no network that is read; its first tensor is ",
+        file.tensors.empty() ? "none" : quote(file.tensors.begin()->first),
+        "; read are ",
+        known_networks());
+}
+
 Checkpoint assemble(const Safetensors& file) {
+  check_known(file);
   const auto config_text = file.metadata.find("config");
   check(config_text != file.metadata.end(), "no \"config\" in the metadata");
   const ModelConfig config = parse_model_config(config_text->second);
@@ -67,10 +87,15 @@ Tensor host_copy(const Tensor& tensor) {
 
 Checkpoint checkpoint_from(const Safetensors& file, const std::string& name) {
   try {
-    return assemble(file);
+    return assemble(as_checkpoint(file));
   } catch (const Error& error) {
     fail(name, ": ", error.what());
   }
+}
+
+Checkpoint load_network(const std::string& text) {
+  if (is_scripted_spec(text)) return scripted_network(text);
+  return checkpoint_from(read_network(text), text);
 }
 
 Checkpoint read_checkpoint(const std::string& path) {
@@ -78,6 +103,7 @@ Checkpoint read_checkpoint(const std::string& path) {
 }
 
 Safetensors to_safetensors(const Checkpoint& checkpoint) {
+  check(!checkpoint.network.is_external(), "a network from outside has no tensors to write");
   Safetensors file;
   const auto add = [&](const std::vector<nets::NamedTensor>& tensors) {
     for (const auto& [name, tensor] : tensors) {

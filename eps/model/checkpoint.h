@@ -22,9 +22,14 @@ struct Checkpoint {
 
 // Reads a file of write_checkpoint(), or any other with EDM's names and a config, without the
 // recorded answers beside the network (`ref.x`). Unknown and missing names and wrong shapes are
-// Errors that name the file and the tensor. The network is on the CPU, in float32.
+// Errors that name the file and the tensor. Files of other families are read with the usual values
+// of what they do not tell. The network is on the CPU, in float32.
 Checkpoint read_checkpoint(const std::string& path);
 Checkpoint checkpoint_from(const Safetensors& file, const std::string& name);
+
+// Reads a network of any format and family: a file, a folder of diffusers, or a spec that states
+// what a file does not tell (eps/model/foreign/families.h). The text is for messages, too.
+Checkpoint load_network(const std::string& text);
 
 // Returns copies of a checkpoint's tensors and its metadata, for files that hold more than a
 // checkpoint.

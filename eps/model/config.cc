@@ -1,8 +1,11 @@
 // JSON of a checkpoint's configuration and provenance.
 #include "eps/model/config.h"
 
+#include <algorithm>
+
 #include "eps/base/json_fields.h"
 #include "eps/base/printable.h"
+#include "eps/base/spec.h"
 #include "eps/nets/config_json.h"
 #include "eps/nets/plan.h"
 
@@ -15,7 +18,18 @@ const std::map<std::string, Kind> kClasses = {{"EDMPrecond", Kind::edm},
                                               {"VPPrecond", Kind::vp},
                                               {"VEPrecond", Kind::ve},
                                               {"iDDPMPrecond", Kind::iddpm},
+                                              {"DiscretePrecond", Kind::discrete},
+                                              {"DenoiserPrecond", Kind::denoiser},
                                               {"AnisotropicPrecond", Kind::anisotropic}};
+
+using Words = std::vector<std::string>;
+constexpr int64_t kMostSteps = 100000;
+
+// Returns whether the range of noise levels is stated, and does not follow from other fields.
+bool has_own_range(Kind kind) {
+  return kind == Kind::edm || kind == Kind::ve || kind == Kind::denoiser ||
+         kind == Kind::anisotropic;
+}
 
 // Calls visit(name, member) for the fields of this kind of preconditioning.
 template <class Target, class Visit>
@@ -31,10 +45,48 @@ void for_each_field(Target& p, Visit&& visit) {
     visit("C_1", p.C_1);
     visit("C_2", p.C_2);
   }
-  if (p.kind == Kind::vp || p.kind == Kind::iddpm) visit("M", p.M);
+  if (!has_own_range(p.kind)) visit("M", p.M);
+  if (p.kind != Kind::discrete) return;
+  visit("prediction", p.prediction);
+  visit("beta_schedule", p.beta_schedule);
+  if (p.beta_schedule == "linear" || p.beta_schedule == "scaled_linear") {
+    visit("beta_start", p.beta_start);
+    visit("beta_end", p.beta_end);
+  }
+  if (p.beta_schedule == "table") visit("betas", p.betas);
+  visit("label_scale", p.label_scale);
 }
 
-bool has_own_range(Kind kind) { return kind != Kind::vp && kind != Kind::iddpm; }
+void check_discrete(const Preconditioning& p) {
+  const auto check_word = [](const char* field, const std::string& value, const Words& allowed) {
+    check(std::find(allowed.begin(), allowed.end(), value) != allowed.end(),
+          "model config: ",
+          field,
+          " must be ",
+          alternatives(allowed),
+          "; got \"",
+          printable(value),
+          "\"");
+  };
+  check_word("prediction", p.prediction, {"epsilon", "v", "sample"});
+  check_word("beta_schedule", p.beta_schedule, {"linear", "scaled_linear", "cosine", "table"});
+  check(p.M <= kMostSteps, "model config: M must be at most ", kMostSteps, ", got ", p.M);
+  check(p.beta_start > 0 && p.beta_start <= p.beta_end && p.beta_end < 1,
+        "model config: 0 < beta_start <= beta_end < 1 is wanted, got ",
+        p.beta_start,
+        " and ",
+        p.beta_end);
+  if (p.beta_schedule == "table") {
+    check(std::ssize(p.betas) == p.M,
+          "model config: ",
+          p.M,
+          " betas are wanted, got ",
+          p.betas.size());
+    for (const double beta : p.betas)
+      check(beta > 0 && beta < 1, "model config: betas must be in (0, 1), got ", beta);
+  }
+  check(p.label_scale > 0, "model config: label_scale must be > 0, got ", p.label_scale);
+}
 
 const std::string kWhere = "model config";
 const char* const kRadius = "receptive_radius";  // follows from the other fields
@@ -56,8 +108,8 @@ Kind read_kind(JsonFields& fields) {
   fields.optional("class_name", name);
   const auto found = kClasses.find(name.substr(name.rfind('.') + 1));
   check(found != kClasses.end(),
-        "model config: class_name must be EDMPrecond, VPPrecond, VEPrecond, iDDPMPrecond or "
-        "AnisotropicPrecond; got \"",
+        "model config: class_name must be EDMPrecond, VPPrecond, VEPrecond, iDDPMPrecond, "
+        "DiscretePrecond, DenoiserPrecond or AnisotropicPrecond; got \"",
         printable(name),
         "\"");
   return found->second;
@@ -68,6 +120,7 @@ Preconditioning read_preconditioning(JsonFields& fields) {
   for_each_field(p, [&](const char* name, auto& value) { fields.optional(name, value); });
   if (p.kind == Kind::anisotropic) fields.optional("prior_mean", p.prior_mean);
   check(p.M >= 2, "model config: M must be at least 2, got ", p.M);
+  if (p.kind == Kind::discrete) check_discrete(p);
   const auto& source = p.prior_variance;
   check(source == "constant" || source == "spectrum" || source == "geometric_mean",
         "model config: prior_variance must be constant, spectrum or geometric_mean; got \"",

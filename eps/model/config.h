@@ -25,11 +25,11 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
-// The JSON has one level: "class_name" ("EDMPrecond", "VPPrecond", "VEPrecond", "iDDPMPrecond" or
-// our own "AnisotropicPrecond"; absent: the first), EDM's fields of the preconditioning and those
-// of the network, and "input" (absent: "prior"). When reading, the fields may also be in an object
-// "init_kwargs", and an unknown one is an Error. The spectrum of the data is a tensor of the
-// checkpoint's, not part of the text.
+// The JSON has one level: "class_name" ("EDMPrecond", "VPPrecond", "VEPrecond", "iDDPMPrecond",
+// or our own "DiscretePrecond", "DenoiserPrecond" and "AnisotropicPrecond"; absent: the first),
+// EDM's fields of the preconditioning and those of the network, and "input" (absent: "prior"). When
+// reading, the fields may also be in an object "init_kwargs", and an unknown one is an Error. The
+// spectrum of the data is a tensor of the checkpoint's, not part of the text.
 std::string to_json(const ModelConfig& config);
 ModelConfig parse_model_config(const std::string& json);
 

@@ -1,4 +1,4 @@
-// The coefficients of EDM, VP, VE and iDDPM as numbers.
+// The coefficients of EDM, VP, VE, iDDPM and discrete processes as numbers.
 #include "eps/model/precondition.h"
 
 #include <algorithm>
@@ -22,17 +22,50 @@ Tensor nearest_level(const Tensor& levels, const Tensor& sigma) {
   return (sigma.reshape({-1, 1}) - levels).abs().argmin(1).reshape(sigma.sizes());
 }
 
+// Returns beta_0 to beta_{M-1} of a discrete process.
+Tensor noise_rates(const Preconditioning& p) {
+  if (p.beta_schedule == "table") return at::tensor(p.betas, at::kDouble);
+  if (p.beta_schedule == "scaled_linear")
+    return at::linspace(std::sqrt(p.beta_start), std::sqrt(p.beta_end), p.M, at::kDouble).square();
+  if (p.beta_schedule == "linear") return at::linspace(p.beta_start, p.beta_end, p.M, at::kDouble);
+  // Nichol and Dhariwal 2021: 1 - beta_t is the ratio of squared cosines, and at least 0.001.
+  const Tensor time = at::arange(p.M + 1, at::kDouble) / static_cast<double>(p.M);
+  const Tensor power = ((time + 0.008) / 1.008 * (std::numbers::pi / 2)).cos().square();
+  return (1 - power.slice(0, 1) / power.slice(0, 0, p.M)).clamp_max(0.999);
+}
+
+// Returns the step at which a discrete process has this noise level, between steps a fraction.
+Tensor discrete_step(const Preconditioning& p, const Tensor& sigma) {
+  const Tensor levels = discrete_noise_levels(p).log().to(sigma.device());
+  const Tensor level = sigma.to(at::kDouble).log().flatten();
+  const Tensor above = at::searchsorted(levels, level).clamp(1, p.M - 1);
+  const Tensor low = levels.take(above - 1), high = levels.take(above);
+  const Tensor step = (above - 1) + (level - low) / (high - low);
+  return step.clamp(0, static_cast<double>(p.M - 1)).to(at::kFloat).reshape(sigma.sizes());
+}
+
+PreconditioningCoefficients discrete_coefficients(const Preconditioning& p, const Tensor& given) {
+  const Tensor sigma = given.to(at::kFloat);
+  const Tensor c_in = at::rsqrt(sigma.square() + 1);
+  const Tensor label = discrete_step(p, given) * p.label_scale;
+  if (p.prediction == "sample") return {at::zeros_like(sigma), at::ones_like(sigma), c_in, label};
+  if (p.prediction == "v") return {c_in.square(), -sigma * c_in, c_in, label};
+  return {at::ones_like(sigma), -sigma, c_in, label};
+}
+
 }  // namespace
 
 double Preconditioning::sigma_min() const {
   if (kind == Kind::vp) return vp_sigma(*this, epsilon_t);
   if (kind == Kind::iddpm) return iddpm_noise_levels(*this)[M - 1].item<double>();
+  if (kind == Kind::discrete) return discrete_noise_levels(*this)[0].item<double>();
   return sigma_lower.value_or(kind == Kind::ve ? 0.02 : 0);
 }
 
 double Preconditioning::sigma_max() const {
   if (kind == Kind::vp) return vp_sigma(*this, 1);
   if (kind == Kind::iddpm) return iddpm_noise_levels(*this)[0].item<double>();
+  if (kind == Kind::discrete) return discrete_noise_levels(*this)[M - 1].item<double>();
   return sigma_upper.value_or(kind == Kind::ve ? 100 : std::numeric_limits<double>::infinity());
 }
 
@@ -52,6 +85,12 @@ bool Preconditioning::operator==(const Preconditioning& other) const {
                     p.epsilon_t,
                     p.C_1,
                     p.C_2,
+                    p.prediction,
+                    p.beta_schedule,
+                    p.beta_start,
+                    p.beta_end,
+                    p.betas,
+                    p.label_scale,
                     p.sigma_lower,
                     p.sigma_upper,
                     p.prior_variance,
@@ -78,6 +117,11 @@ Tensor iddpm_noise_levels(const Preconditioning& p) {
   return at::tensor(u, at::kDouble);
 }
 
+Tensor discrete_noise_levels(const Preconditioning& p) {
+  const Tensor power = at::cumprod(1 - noise_rates(p), 0);  // of the image
+  return ((1 - power) / power).sqrt();
+}
+
 Tensor rounded_sigma(const Preconditioning& p, const Tensor& sigma) {
   if (p.kind != Kind::iddpm) return sigma;
   const Tensor levels = iddpm_noise_levels(p).to(sigma.options());
@@ -100,6 +144,10 @@ PreconditioningCoefficients coefficients(const Preconditioning& p, const Tensor&
       const Tensor step = (p.M - 1) - nearest_level(levels, sigma);
       return {one, -sigma, at::rsqrt(variance + 1), step.to(at::kFloat)};
     }
+    case Kind::discrete:
+      return discrete_coefficients(p, given);
+    case Kind::denoiser:
+      return {at::zeros_like(sigma), one, one, sigma};
     case Kind::edm:
     case Kind::anisotropic:
       break;

@@ -75,7 +75,21 @@ const std::map<std::string, UNetConfig (*)()>& presets() {
   return table;
 }
 
-// Calls visit(name, member) for every field: reading, writing and checking share this list.
+// Calls visit(name, member) for the fields of DhariwalUNet that EDM's networks do not have.
+template <class Config, class Visit>
+void for_each_adm_field(Config& config, Visit&& visit) {
+  visit("channel_mult_noise", config.channel_mult_noise);
+  visit("num_heads", config.num_heads);
+  visit("head_channels", config.head_channels);
+  visit("scale_shift", config.scale_shift);
+  visit("resampling", config.resampling);
+  visit("norm_groups", config.norm_groups);
+  visit("norm_eps", config.norm_eps);
+  visit("frequency_shift", config.frequency_shift);
+  visit("sine_first", config.sine_first);
+}
+
+// Calls visit(name, member) for every other field: reading, writing and checking share this list.
 template <class Config, class Visit>
 void for_each_field(Config& config, Visit&& visit) {
   visit("model_type", config.model_type);
@@ -128,6 +142,32 @@ void check_probability(const char* field, double value) {
   check(value >= 0 && value < 1, "network config: ", field, " must be in [0, 1), got ", value);
 }
 
+Json adm_json(const UNetConfig& config) {
+  Json json;
+  for_each_adm_field(config, [&](const char* name, const auto& value) { json[name] = value; });
+  return json;
+}
+
+void validate_variant(const UNetConfig& config) {
+  check(!config.is_local() || config.channel_mult_noise == 1,
+        "network config: channel_mult_noise is not for a LocalUNet");
+  check_word("resampling", config.resampling, {"block", "conv", "corner"});
+  check_within("num_heads", config.num_heads, 0, kMostChannels);
+  check_within("head_channels", config.head_channels, 1, kMostChannels);
+  check_within("norm_groups", config.norm_groups, 0, kMostChannels);
+  check_within("frequency_shift", config.frequency_shift, 0, 1);
+  check(config.norm_eps > 0 && config.norm_eps < 1,
+        "network config: norm_eps must be in (0, 1), got ",
+        config.norm_eps);
+  if (config.is_adm()) return;
+  const Json usual = adm_json({}), own = adm_json(config);
+  for (const auto& [name, value] : own.items())
+    check(name == "channel_mult_noise" || value == usual[name],
+          "network config: ",
+          name,
+          " is for a DhariwalUNet only");
+}
+
 }  // namespace
 
 UNetConfig unet_preset(const std::string& name) {
@@ -161,11 +201,11 @@ void validate(const UNetConfig& config) {
   check_word("decoder_type", config.decoder_type, {"standard", "skip"});
   const bool song_fields = config.embedding_type != "positional" ||
                            config.encoder_type != "standard" || config.decoder_type != "standard" ||
-                           config.channel_mult_noise != 1 ||
                            config.resample_filter != std::vector<double>{1, 1};
   check(config.is_song() || !song_fields,
-        "network config: embedding_type, encoder_type, decoder_type, channel_mult_noise and "
-        "resample_filter are for a SongUNet only");
+        "network config: embedding_type, encoder_type, decoder_type and resample_filter are for a "
+        "SongUNet only");
+  validate_variant(config);
   check_within("img_channels", config.img_channels, 1, kMostChannels);
   check_within("in_channels", config.in_channels, config.img_channels, kMostChannels);
   check_within("out_channels", config.out_channels, config.img_channels, kMostChannels);
@@ -195,6 +235,11 @@ void validate(const UNetConfig& config) {
 Json unet_json(const UNetConfig& config) {
   Json json;
   for_each_field(config, [&](const char* name, const auto& value) { json[name] = value; });
+  if (!config.is_adm()) return json;
+  // EDM's own networks are described in EDM's fields alone.
+  const Json usual = adm_json(dhariwal_defaults()), own = adm_json(config);
+  for (const auto& [name, value] : own.items())
+    if (value != usual[name]) json[name] = value;
   return json;
 }
 
@@ -206,7 +251,9 @@ UNetConfig read_unet_config(JsonFields& fields) {
                                              : song_defaults();
   fields.optional("img_channels", config.img_channels);
   config.in_channels = config.out_channels = config.img_channels;
-  for_each_field(config, [&](const char* name, auto& value) { fields.optional(name, value); });
+  const auto read = [&](const char* name, auto& value) { fields.optional(name, value); };
+  for_each_field(config, read);
+  if (config.is_adm()) for_each_adm_field(config, read);
   validate(config);
   fields.finish(" for a " + config.model_type);
   return config;

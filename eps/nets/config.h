@@ -24,6 +24,7 @@ struct UNetConfig {
   int64_t model_channels = 128;
   std::vector<int64_t> channel_mult = {1, 2, 2, 2};  // one entry per resolution level
   int64_t channel_mult_emb = 4;
+  int64_t channel_mult_noise = 1;  // not of a LocalUNet
   int64_t num_blocks = 4;
   std::vector<int64_t> attn_resolutions = {16};
   double dropout = 0.10;
@@ -31,10 +32,19 @@ struct UNetConfig {
 
   // The following fields apply to SongUNet only.
   std::string embedding_type = "positional";  // or "fourier"
-  int64_t channel_mult_noise = 1;
-  std::string encoder_type = "standard";  // or "skip", "residual"
-  std::string decoder_type = "standard";  // or "skip"
+  std::string encoder_type = "standard";      // or "skip", "residual"
+  std::string decoder_type = "standard";      // or "skip"
   std::vector<double> resample_filter = {1, 1};
+
+  // The following fields apply to DhariwalUNet only: what others than EDM train differs in these.
+  int64_t num_heads = 0;       // heads of attention of every level; 0: by head_channels
+  int64_t head_channels = 64;  // channels of one head
+  bool scale_shift = true;     // the embedding scales and shifts a norm, or is added before it
+  std::string resampling = "block";  // or "conv", "corner": see Resample::stride
+  int64_t norm_groups = 0;           // 0: EDM's 32, or fewer of at least 4 channels
+  double norm_eps = 1e-5;
+  int64_t frequency_shift = 0;  // 1: the last frequency of the noise embedding is 1/10000
+  bool sine_first = false;      // in the noise embedding
 
   // The following fields apply to LocalUNet only.
   std::string norm = "pixel";  // "group" sees the whole image
@@ -42,6 +52,7 @@ struct UNetConfig {
 
   bool is_local() const { return model_type == "LocalUNet"; }
   bool is_song() const { return model_type == "SongUNet"; }
+  bool is_adm() const { return model_type == "DhariwalUNet"; }
   int64_t noise_channels() const { return model_channels * channel_mult_noise; }
   int64_t levels() const { return static_cast<int64_t>(channel_mult.size()); }
   // Returns the factor between pixels and the coarsest level, which divides the image's sides.

@@ -14,7 +14,7 @@ Tensor frequencies(const Evaluation& net, const at::TensorOptions& options) {
            (2 * std::numbers::pi);
   }
   const int64_t half = config.noise_channels() / 2;
-  const auto last = static_cast<double>(half - (config.is_song() ? 1 : 0));
+  const auto last = static_cast<double>(half - (config.is_song() ? 1 : config.frequency_shift));
   return at::pow(1.0 / 10000, at::arange(half, options) / last);
 }
 
@@ -22,7 +22,8 @@ Tensor noise_embedding(const Evaluation& net, const Tensor& noise_labels) {
   const Tensor angle = at::outer(noise_labels, frequencies(net, noise_labels.options()));
   const Tensor cosine = angle.cos();
   const Tensor sine = angle.sin();
-  return net.plan.config.is_song() ? at::cat({sine, cosine}, 1) : at::cat({cosine, sine}, 1);
+  const bool sine_first = net.plan.config.is_song() || net.plan.config.sine_first;
+  return sine_first ? at::cat({sine, cosine}, 1) : at::cat({cosine, sine}, 1);
 }
 
 // Returns the class labels, where zeros stand for "no class"; label dropout in training replaces

@@ -24,7 +24,7 @@ LayerBuilder::LayerBuilder(UNetPlan& plan) : plan_(plan), song_(plan.config.is_s
   init_ = {uniform, gain, song_ ? 0 : gain};
   init_zero_ = {uniform, song_ ? 1e-5 : 0, 0};
   init_attention_ = song_ ? Init{uniform, std::sqrt(0.2), 0} : init_;
-  plan_.adaptive_scale = !song_;
+  plan_.adaptive_scale = !song_ && plan.config.scale_shift;
   plan_.skip_scale = song_ ? std::sqrt(0.5) : 1;
 }
 
@@ -54,7 +54,8 @@ LinearLayer LayerBuilder::linear(
 
 NormLayer LayerBuilder::norm(const std::string& name, int64_t channels) {
   const bool of_pixels = plan_.config.is_local() && plan_.config.norm == "pixel";
-  const int64_t groups = of_pixels ? 0 : std::min<int64_t>(32, channels / 4);
+  const int64_t usual = std::min<int64_t>(32, channels / 4), own = plan_.config.norm_groups;
+  const int64_t groups = of_pixels ? 0 : own > 0 ? own : usual;
   check(of_pixels || (groups > 0 && channels % groups == 0),
         "network config: ",
         name,
@@ -62,8 +63,8 @@ NormLayer LayerBuilder::norm(const std::string& name, int64_t channels) {
         channels,
         " channels, which do not fall into ",
         std::max<int64_t>(groups, 1),
-        " equal groups of at least 4");
-  NormLayer layer{.groups = groups, .eps = song_ ? 1e-6 : 1e-5};
+        own > 0 ? " equal groups" : " equal groups of at least 4");
+  NormLayer layer{.groups = groups, .eps = song_ ? 1e-6 : plan_.config.norm_eps};
   layer.weight = tensor({.name = name + ".weight", .shape = {channels}, .scale = 1});
   layer.bias = tensor({.name = name + ".bias", .shape = {channels}});
   return layer;
@@ -107,6 +108,12 @@ ConvLayer LayerBuilder::split(const std::string& name, int64_t in, int64_t out) 
   return layer;
 }
 
+ConvLayer LayerBuilder::resampler(const std::string& name, int64_t channels, Resample resample) {
+  ConvLayer layer = conv(name, channels, channels, 3, init_);
+  layer.resample = resample;
+  return layer;
+}
+
 BlockLayer LayerBuilder::block(const std::string& name,
                                int64_t in,
                                int64_t out,
@@ -129,13 +136,17 @@ BlockLayer LayerBuilder::block(const std::string& name,
 
 AttentionLayer LayerBuilder::attention(const std::string& name, int64_t channels) {
   AttentionLayer layer;
-  layer.heads = song_ ? 1 : channels / 64;
+  const UNetConfig& config = plan_.config;
+  const bool counted = config.num_heads > 0;
+  layer.heads = song_ ? 1 : counted ? config.num_heads : channels / config.head_channels;
   check(layer.heads > 0 && channels % layer.heads == 0,
         "network config: ",
         name,
         " attends with ",
         channels,
-        " channels; a multiple of 64 is wanted");
+        " channels; a multiple of ",
+        counted ? config.num_heads : config.head_channels,
+        " is wanted");
   layer.norm2 = norm(name + ".norm2", channels);
   layer.qkv = conv(name + ".qkv", channels, 3 * channels, 1, init_attention_);
   layer.proj = conv(name + ".proj", channels, channels, 1, init_zero_);

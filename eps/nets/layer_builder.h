@@ -38,6 +38,8 @@ class LayerBuilder {
                  Resample resample = Resample::none);
   ConvLayer merge(const std::string& name, int64_t in, int64_t out);
   ConvLayer split(const std::string& name, int64_t in, int64_t out);
+  // A convolution of 3 x 3 taps that resamples, without a filter.
+  ConvLayer resampler(const std::string& name, int64_t channels, Resample resample);
   BlockLayer block(const std::string& name, int64_t in, int64_t out, BlockOptions options);
 
   // Returns the initial values of ordinary layers; init_zero() returns those of layers that are

@@ -157,6 +157,9 @@ Tensor convolve_with(const Evaluation& net,
   const int64_t pad = layer.kernel / 2;
   if (layer.resample == Resample::merge)
     return convolve_split(net, layer, x, weight, bias, 0, /*stride=*/2);
+  if (layer.resample == Resample::stride) return correlate(net, x, weight, bias, pad, 2);
+  if (layer.resample == Resample::corner)
+    return correlate(net, at::constant_pad_nd(x, {0, 1, 0, 1}), weight, bias, 0, 2);
   if (layer.resample == Resample::split) return split_pixels(correlate(net, x, weight, bias, pad));
   if (layer.fused) {
     const Tensor filter = net.get(layer.filter, x);

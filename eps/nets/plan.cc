@@ -102,9 +102,12 @@ void Layout::encoder() {
       first.image_inputs = config_.img_channels;
       step(Step::Kind::conv, first);
       aux_channels_ = config_.in_channels;
-    } else {
+    } else if (config_.resampling == "block") {
       block(Step::Kind::block, name + "_down", channels_, channels_, {.resample = Resample::down});
       if (song_) auxiliary_encoder(name);
+    } else {
+      const Resample kind = config_.resampling == "conv" ? Resample::stride : Resample::corner;
+      step(Step::Kind::conv, make_.resampler(name + "_down", channels_, kind));
     }
     skips_.push_back(channels_);
     for (int64_t i = 0; i < config_.num_blocks; ++i) {
@@ -143,9 +146,11 @@ void Layout::decoder() {
     if (level == last) {
       block(Step::Kind::plain_block, name + "_in0", channels_, channels_, {.attention = true});
       block(Step::Kind::plain_block, name + "_in1", channels_, channels_, {});
-    } else {
+    } else if (config_.resampling == "block") {
       block(
           Step::Kind::plain_block, name + "_up", channels_, channels_, {.resample = Resample::up});
+    } else {
+      step(Step::Kind::plain_conv, make_.resampler(name + "_up", channels_, Resample::up));
     }
     for (int64_t i = 0; i <= config_.num_blocks; ++i) {
       const std::string block_name = name + "_block" + std::to_string(i);
@@ -184,6 +189,13 @@ UNetPlan::UNetPlan(const UNetConfig& network) : config(network) {
   }
   layout.encoder();
   layout.decoder();
+}
+
+UNetPlan UNetPlan::external(const UNetConfig& network) {
+  validate(network);
+  UNetPlan plan;
+  plan.config = network;
+  return plan;
 }
 
 int64_t UNetPlan::parameter_tensors() const {

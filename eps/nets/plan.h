@@ -40,8 +40,16 @@ struct NormLayer {
 };
 
 // Resampling by a factor of 2: with the resampling filter, or by the taps of the convolution.
-// `merge` convolves 2 x 2 pixels into one, `split` one pixel into 2 x 2.
-enum class Resample { none, up, down, merge, split };
+// `merge` convolves 2 x 2 pixels into one, `split` one pixel into 2 x 2. `stride` convolves at
+// every other pixel, with a border of zeros on all sides; `corner` has it on the right and below
+// only.
+enum class Resample { none, up, down, merge, split, stride, corner };
+
+// Returns whether the layer halves the sides of the image.
+inline bool halves(Resample resample) {
+  return resample == Resample::down || resample == Resample::merge ||
+         resample == Resample::stride || resample == Resample::corner;
+}
 
 // A `ConvLayer` resamples by a factor of 2, then convolves with k x k taps; k = 0: resampling only.
 struct ConvLayer {
@@ -90,6 +98,8 @@ struct Step {
 
 struct UNetPlan {
   explicit UNetPlan(const UNetConfig& config);
+  // Returns a plan with neither tensors nor steps, for a function from outside.
+  static UNetPlan external(const UNetConfig& config);
 
   UNetConfig config;
   std::vector<TensorSpec> tensors;  // EDM's names, without the `model.` of its preconditioner
@@ -109,6 +119,9 @@ struct UNetPlan {
   // Returns the distance, in rows and columns, beyond which no input pixel affects an output pixel;
   // none where every input does.
   std::optional<int64_t> receptive_radius() const;
+
+ private:
+  UNetPlan() = default;
 };
 
 }  // namespace eps::nets

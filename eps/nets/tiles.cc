@@ -66,7 +66,7 @@ double bytes_of_pixel(const UNetPlan& plan, at::ScalarType dtype) {
   for (const Step& step : plan.steps) {
     const Resample resample = is_block(step) ? step.block.conv0.resample : step.conv.resample;
     if (step.kind == Kind::merge) push(width * scale);
-    if (resample == Resample::merge || resample == Resample::down) scale /= 4;
+    if (halves(resample)) scale /= 4;
     if (resample == Resample::split || resample == Resample::up) scale *= 4;
     const double before = width * scale;
     width = static_cast<double>(width_behind(plan, step));
@@ -82,6 +82,7 @@ Tiling tiling_for(const UNetPlan& plan,
                   at::IntArrayRef images,
                   int64_t bytes) {
   const int64_t n = images[0], height = images[2], width = images[3];
+  if (plan.steps.empty()) return {height, width, 0, n};  // of unknown size
   const double pixels = static_cast<double>(bytes) / bytes_of_pixel(plan, dtype);
   const auto whole = static_cast<int64_t>(pixels / static_cast<double>(height * width));
   const auto radius = plan.receptive_radius();

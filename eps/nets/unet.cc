@@ -99,6 +99,10 @@ UNet::UNet(const UNetConfig& config, const std::map<std::string, Tensor>& tensor
   copy(tensors);
 }
 
+UNet::UNet(const UNetConfig& config, std::shared_ptr<const ExternalFunction> function)
+    : plan_(std::make_shared<const UNetPlan>(UNetPlan::external(config))),
+      function_(std::move(function)) {}
+
 void UNet::allocate() {
   for (const TensorSpec& spec : plan_->tensors) {
     tensors_.push_back(laid_out(at::empty(spec.shape, at::kFloat)));
@@ -111,6 +115,8 @@ Tensor UNet::forward(const Tensor& x,
                      const Tensor& augment_labels,
                      const at::Generator& training) const {
   check_input(x, noise_labels, class_labels, augment_labels);
+  if (is_external())
+    return function_->forward(x, noise_labels, class_labels).to(x.scalar_type()).contiguous();
   const bool trained = std::any_of(
       tensors_.begin(), tensors_.end(), [](const Tensor& t) { return t.requires_grad(); });
   const bool gradients = c10::GradMode::is_enabled() && (trained || x.requires_grad());
@@ -202,6 +208,8 @@ void UNet::requires_grad(bool on) {
 void UNet::to(at::Device device, at::ScalarType dtype) {
   c10::NoGradGuard no_grad;
   dtype_ = dtype;
+  device_ = device;
+  if (is_external()) function_ = function_->to(device, dtype);
   const auto wide = dtype == at::kDouble ? at::kDouble : at::kFloat;
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const bool spatial = plan_->tensors[i].role == TensorSpec::Role::spatial;
@@ -213,6 +221,7 @@ void UNet::to(at::Device device, at::ScalarType dtype) {
 
 Tensor UNet::flatten() {
   c10::NoGradGuard no_grad;
+  check(!is_external(), "network: a function from outside has no parameters to train");
   int64_t total = 0;
   for (const auto& [name, tensor] : parameters()) {
     check(tensor.scalar_type() == tensors_.front().scalar_type(),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "eps/base/random.h"
+#include "eps/nets/external.h"
 #include "eps/nets/plan.h"
 
 namespace eps::nets {
@@ -22,6 +23,10 @@ class UNet {
   // Copies these tensors, as load() does. Refuses a configuration that does not match the tensors
   // before any memory is allocated.
   UNet(const UNetConfig& config, const std::map<std::string, Tensor>& tensors);
+  // Makes a network of a function from outside, for images that the configuration describes. Such a
+  // network has no tensors, and can neither be trained nor written.
+  UNet(const UNetConfig& config, std::shared_ptr<const ExternalFunction> function);
+  bool is_external() const { return function_ != nullptr; }
   // Returns a network with its own tensors, which require no gradients.
   UNet clone() const;
 
@@ -64,7 +69,7 @@ class UNet {
 
   const UNetConfig& config() const { return plan_->config; }
   const UNetPlan& plan() const { return *plan_; }
-  at::Device device() const { return tensors_.front().device(); }
+  at::Device device() const { return is_external() ? device_ : tensors_.front().device(); }
   at::ScalarType dtype() const { return dtype_; }
 
   friend UNet with_inputs(const UNet& network, const std::vector<int64_t>& from);
@@ -82,6 +87,8 @@ class UNet {
   std::shared_ptr<const UNetPlan> plan_;
   std::vector<Tensor> tensors_;
   at::ScalarType dtype_ = at::kFloat;
+  std::shared_ptr<const ExternalFunction> function_;  // in place of the plan's steps
+  at::Device device_ = at::kCPU;                      // of the function
 };
 
 // Returns the same network with `extra` further input channels whose weights are zero: for all

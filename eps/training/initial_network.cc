@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "eps/io/images/image.h"
-#include "eps/io/torch/any_checkpoint.h"
 #include "eps/model/bundled.h"
+#include "eps/model/foreign/families.h"
 #include "eps/training/architecture.h"
 
 namespace eps::training {
@@ -71,7 +71,7 @@ Checkpoint at_side_of(const ImageSet& data, Checkpoint network) {
 
 // Returns the network in the file, its input channels rearranged for this run's input.
 Checkpoint warm_start(const TrainingConfig& config, const ImageSet& data) {
-  const Safetensors file = read_any_checkpoint(find_model(config.start));
+  const Safetensors file = read_network(find_model(config.start));
   check(!file.metadata.contains("training"),
         config.start,
         ": the state of a run; start from the network.safetensors beside it, or resume the run");

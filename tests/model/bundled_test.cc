@@ -111,7 +111,7 @@ TEST_F(Models, ThatAreUnknownAreErrorsThatNameTheOthers) {
   EXPECT_EQ(error_of([] { find_model("faces64-eps.safetensors"); }),
             "faces64-eps.safetensors: no such file; one came with eps by the name of faces64-eps");
   EXPECT_EQ(error_of([&] { find_model(folder_.file("images")); }),
-            folder_.file("images") + ": is a folder");
+            folder_.file("images") + ": is a folder without config.json");
 }
 
 TEST_F(Models, WantTheFolderThatTheEnvironmentNames) {

@@ -197,6 +197,15 @@ TEST(ModelConfig, ComesBackFromJson) {
     ModelConfig config{.network = small_pyramid(), .preconditioning = {.kind = kind}};
     EXPECT_EQ(parse_model_config(to_json(config)), config);
   }
+  for (const char* schedule : {"linear", "scaled_linear", "cosine", "table"}) {
+    ModelConfig steps{.preconditioning = {.kind = Kind::discrete,
+                                          .M = 3,
+                                          .prediction = "v",
+                                          .beta_schedule = schedule,
+                                          .label_scale = 0.25}};
+    if (schedule == std::string("table")) steps.preconditioning.betas = {0.1, 0.2, 0.3};
+    EXPECT_EQ(parse_model_config(to_json(steps)), steps) << schedule;
+  }
   const ModelConfig vp{.preconditioning = {.kind = Kind::vp, .beta_d = 10, .M = 500}};
   EXPECT_EQ(parse_model_config(to_json(vp)), vp);
   for (const char* name : {"prior+skip", "eps_precision+skip", "pivot+y+deviation", "i2sb+skip+y"})

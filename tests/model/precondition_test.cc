@@ -76,6 +76,57 @@ TEST(Precondition, IddpmsNoiseLabelIsTheNearestStep) {
   expect_near(numbers(iddpm, sigma), {1, -sigma, 1 / std::sqrt(sigma * sigma + 1), 599});
 }
 
+// With equal betas sigma_t^2 + 1 = (1 - beta)^-(t + 1), and half a step is the geometric mean.
+TEST(Precondition, StepsOfADiscreteProcessAreLinearInLogSigma) {
+  Preconditioning p{.kind = Kind::discrete, .M = 50, .beta_start = 0.05, .beta_end = 0.05};
+  const auto sigma = [](int t) { return std::sqrt(std::pow(0.95, -(t + 1)) - 1); };
+  EXPECT_NEAR(p.sigma_min(), sigma(0), 1e-12);
+  EXPECT_NEAR(p.sigma_max(), sigma(49), 1e-12);
+  for (const int t : {0, 1, 7, 48, 49})
+    expect_near(numbers(p, sigma(t)),
+                {1, -sigma(t), 1 / std::sqrt(sigma(t) * sigma(t) + 1), static_cast<double>(t)});
+  p.label_scale = 0.25;
+  EXPECT_NEAR(numbers(p, std::sqrt(sigma(7) * sigma(8)))[3], 7.5 / 4, 1e-6);
+  EXPECT_EQ(numbers(p, sigma(0) / 2)[3], 0);
+  EXPECT_EQ(numbers(p, sigma(49) * 2)[3], 49.0 / 4);
+}
+
+TEST(Precondition, RatesOfDiscreteProcesses) {
+  const auto power = [](const Preconditioning& p, int64_t t) {
+    return 1 / (1 + discrete_noise_levels(p)[t].square().item<double>());
+  };
+  EXPECT_NEAR(power({.kind = Kind::discrete}, 0), 1 - 1e-4, 1e-12);
+  EXPECT_NEAR(power({.kind = Kind::discrete}, 1), (1 - 1e-4) * (1 - 1e-4 - 0.0199 / 999), 1e-12);
+  const Preconditioning scaled{.kind = Kind::discrete,
+                               .M = 3,
+                               .beta_schedule = "scaled_linear",
+                               .beta_start = 0.01,
+                               .beta_end = 0.09};
+  EXPECT_NEAR(power(scaled, 2), 0.99 * 0.96 * 0.91, 1e-12);
+  // The ratios of the cosine telescope; the last one is cut.
+  const Preconditioning cosine{.kind = Kind::discrete, .beta_schedule = "cosine"};
+  const auto share = [](double t) { return std::pow(std::cos((t + 8) / 1008 * std::acos(0)), 2); };
+  EXPECT_NEAR(power(cosine, 499), share(500) / share(0), 1e-12);
+  EXPECT_NEAR(power(cosine, 999) / power(cosine, 998), 0.001, 1e-9);
+  const Preconditioning table{
+      .kind = Kind::discrete, .M = 2, .beta_schedule = "table", .betas = {0.5, 0.2}};
+  EXPECT_NEAR(power(table, 1), 0.4, 1e-12);
+}
+
+// Whatever a network predicts of x0 + sigma n, exact predictions give x0.
+TEST(Precondition, PredictionsOfEveryKindGiveTheImage) {
+  const Tensor x0 = waves({2, 3, 4, 4}), n = waves({2, 3, 4, 4}).flip(0) * 0.7;
+  const double sigma = 1.3, alpha = 1 / std::sqrt(1 + sigma * sigma), beta = sigma * alpha;
+  for (const auto& [prediction, answer] :
+       {std::pair{"epsilon", n}, {"sample", x0}, {"v", alpha * n - beta * x0}}) {
+    const Preconditioning p{.kind = Kind::discrete, .prediction = prediction};
+    const PreconditionedQuery query(p, {x0 + sigma * n, scalar(sigma)});
+    EXPECT_LT(relative_error(query.mean(answer), x0), 1e-6) << prediction;
+    EXPECT_LT(relative_error(query.target(x0), answer), 1e-5) << prediction;
+    EXPECT_LT(relative_error(query.input(), alpha * x0 + beta * n), 1e-6) << prediction;
+  }
+}
+
 TEST(Precondition, EdmsRangeIsUnboundedUnlessGiven) {
   EXPECT_EQ(Preconditioning{}.sigma_min(), 0);
   EXPECT_EQ(Preconditioning{}.sigma_max(), std::numeric_limits<double>::infinity());

@@ -6,7 +6,8 @@
 namespace eps {
 
 // Reads .safetensors unchanged, and EDM's .pkl and torch's .pt and .pth as tensors, with the
-// configuration of the file in the metadata: `config` (JSON) and `source` (the format).
+// configuration of the file in the metadata: `config` (JSON) and `source` (the format). A folder of
+// diffusers is read by read_diffusers_folder().
 Safetensors read_any_checkpoint(const std::string& path);
 
 // Reads the tensors of several files into one table. A name in two files is an Error that names the

@@ -1,6 +1,8 @@
 // A reader of PyTorch checkpoints that needs no Python and executes nothing.
 #include "eps/io/torch/torch_file.h"
 
+#include <algorithm>
+
 #include "eps/io/bytes.h"
 #include "eps/io/torch/pickle_json.h"
 #include "eps/io/torch/pickle_view.h"
@@ -79,7 +81,11 @@ TorchFile parse_zip(std::string_view bytes, const std::string& name) {
   }
   const ZipEntry* object = find_entry(entries, folder + "data.pkl");
   const Pickle pickle = parse_pickle(stored_content(*object, name), name + ": data.pkl");
-  return collect("torch-zip", pickle.root, storages, bytes.size(), name);
+  // Archives of TorchScript have the source of their functions, which is not read.
+  const bool has_code = std::any_of(entries.begin(), entries.end(), [&](const ZipEntry& entry) {
+    return entry.name.starts_with(folder + "code/");
+  });
+  return collect(has_code ? "torchscript" : "torch-zip", pickle.root, storages, bytes.size(), name);
 }
 
 TorchFile parse_legacy(std::string_view bytes, const std::string& name) {

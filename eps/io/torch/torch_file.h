@@ -3,6 +3,7 @@
 // The content decides the format, whatever the name of the file:
 //   edm-snapshot  NVIDIA's network-snapshot-*.pkl: a pickle of modules with their storages inside
 //   torch-zip     torch.save since 1.6: .pt, .pth, .ckpt; state dicts, modules, training states
+//   torchscript   an archive of torch.jit: the tensors of its module, without its code
 //   torch-legacy  torch.save before 1.6
 //   pickle        any other pickle that holds torch tensors
 #pragma once
