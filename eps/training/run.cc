@@ -144,6 +144,11 @@ class Run {
     return votes.item<float>() > 0;
   }
 
+  void write_line(const std::string& line) {
+    directory_.log(line);
+    if (hooks_.log) hooks_.log(line);
+  }
+
   void log() {
     const double rate = trainer_.learning_rate();
     const Trainer::Report report = trainer_.report();  // waits for the device
@@ -159,7 +164,7 @@ class Run {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - last_time_).count();
     if (ranks_.first())
-      directory_.log(
+      write_line(
           json_text({{"images", images},
                      {"loss", report.loss.all},
                      {"loss_by_sigma", by_band(report.loss)},
@@ -178,9 +183,9 @@ class Run {
                                        std::min<int64_t>(config_.batch, 256),
                                        ranks_);
     if (ranks_.first())
-      directory_.log(json_text({{"images", trainer_.images_seen()},
-                                {"validation_loss", means.all},
-                                {"validation_loss_by_sigma", by_band(means)}}));
+      write_line(json_text({{"images", trainer_.images_seen()},
+                            {"validation_loss", means.all},
+                            {"validation_loss_by_sigma", by_band(means)}}));
     last_time_ = std::chrono::steady_clock::now();
   }
 
