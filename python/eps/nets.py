@@ -134,10 +134,8 @@ class Embedding(nn.Module):
         width = channels * config.get("channel_mult_emb", 4)
         self.half, self.sine_first = noise // 2, sine_first
         self.classes = config.get("label_dim", 0)
-        if self.classes and not sine_first:
-            raise Error("nets: a local U-Net with classes is evaluated in C++ only")
-        if self.classes:
-            self.map_label = nn.Linear(self.classes, noise)
+        if self.classes:  # of DDPM++ beside the noise level, of the local U-Net behind its layers
+            self.map_label = nn.Linear(self.classes, noise if sine_first else width, bias=sine_first)
         self.map_layer0 = nn.Linear(noise, width)
         self.map_layer1 = nn.Linear(width, width)
 
@@ -147,10 +145,13 @@ class Embedding(nn.Module):
         angle = noise_labels.float()[:, None] * frequencies
         parts = [angle.sin(), angle.cos()] if self.sine_first else [angle.cos(), angle.sin()]
         h = torch.cat(parts, 1).to(self.map_layer0.weight.dtype)
-        if self.classes:
-            known = h.new_zeros(1, self.classes) if labels is None else labels.to(h)
+        known = h.new_zeros(1, self.classes) if labels is None else labels.to(h)
+        if self.classes and self.sine_first:
             h = h + self.map_label(known * math.sqrt(self.classes))
-        return F.silu(self.map_layer1(F.silu(self.map_layer0(h))))
+        h = self.map_layer1(F.silu(self.map_layer0(h)))
+        if self.classes and not self.sine_first:
+            h = h + self.map_label(known)
+        return F.silu(h)
 
 
 class SongUNet(Embedding):
@@ -245,8 +246,10 @@ class LocalUNet(Embedding):
         self.norm_out = PixelNorm(widths[0]) if pixel else group_norm(widths[0], 1e-5)
         self.conv_out = _near_zero(conv(widths[0], outputs * self.patch**2, 3), 0)
 
-    def forward(self, x: Tensor, noise_labels: Tensor) -> Tensor:
-        embedding = self.embed(noise_labels, None)
+    def forward(
+        self, x: Tensor, noise_labels: Tensor, class_labels: Optional[Tensor] = None
+    ) -> Tensor:
+        embedding = self.embed(noise_labels, class_labels)
         height, width = x.shape[2:]
         divisor = self.patch << self.last
         x = F.pad(x, (0, -width % divisor, 0, -height % divisor), mode="reflect")

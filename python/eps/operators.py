@@ -222,6 +222,8 @@ def _from_linear_operator(A: Any, sizes: Sequence[int], name: str, device: str) 
 def inpainting(mask: Array, shape: Sequence[int]) -> Operator:
     """Makes the operator that keeps the pixels where the mask, (H, W) or (C, H, W), is 1 or True."""
     m = tensor(mask, "mask")
+    if m.is_complex():
+        raise _eps.Error("inpainting: a mask of 0 and 1 is wanted, 1 where a pixel is measured")
     m = m if m.is_floating_point() else m.to(torch.float64)
     return Operator(
         _eps.operator_from_mask(m.unsqueeze(0) if m.dim() == 2 else m, [int(s) for s in shape])

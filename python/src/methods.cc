@@ -282,6 +282,8 @@ void bind_methods(py::module_& m) {
   m.def("image_shape_of", [](const std::string& name, const Shape& y) {
     return image_shape_of(find_task(name).test, y);
   });
+  m.def("method_served_by",
+        [](const std::string& inputs) { return method_served_by(parse_input(inputs)); });
   m.def("measurement_dims_of",
         [](const std::string& name) { return measurement_dims_of(find_task(name).test); });
   m.def("sample_each", &sample_each);

@@ -148,7 +148,8 @@ Bound from_entries(const Tensor& row,
         "operator: as many float64 values as rows and columns are wanted");
   const at::Device device = device_of(on);
   const SparseMatrix matrix(rows, columns, row, column, value);
-  return BoundOperator::complete({.A = sparse_matrix(matrix, image, {rows}, device),
+  return BoundOperator::complete({.A = sparse_matrix(
+                                      matrix, {1, image[0], image[1], image[2]}, {rows}, device),
                                   .name = "sparse",
                                   .spec = "a sparse matrix",
                                   .from_array = true,

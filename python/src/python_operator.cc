@@ -33,6 +33,7 @@ Tensor call(const Held& function,
         to_string(wanted),
         ", got ",
         to_string(answer.sizes()));
+  if (sizes.empty()) return answer.to(like.device());
   check(!answer.is_complex(), "operator: ", name, " must return real numbers");
   return answer.to(like.options());
 }
@@ -66,13 +67,14 @@ class PythonOperator final : public LinearOperator {
     const Tensor one = at::zeros({1, image[0], image[1], image[2]},
                                  at::TensorOptions(device).dtype(at::kDouble));
     const Tensor y = call(apply_, "apply", {}, one, one);
+    check(!y.is_complex(), "operator: apply must return real numbers");
     check(y.dim() >= 2 && y.size(0) == 1 && y.numel() > 0,
           "operator: apply must map (N, C, H, W) to (N, ...), got ",
           to_string(y.sizes()),
           " for ",
           to_string(one.sizes()));
     measurement_ = y.sizes().slice(1).vec();
-    call(adjoint_, "adjoint", image_, y, y);
+    call(adjoint_, "adjoint", image_, y.to(one.options()), y.to(one.options()));
   }
 
   Tensor apply(const Tensor& x) const override { return call(apply_, "apply", measurement_, x, x); }

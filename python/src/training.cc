@@ -26,16 +26,22 @@ void train(const std::string& folder,
            const py::object& log,
            const py::object& say) {
   const Held on_progress = hold(progress), on_log = hold(log), on_say = hold(say);
-  const auto tell = [](const Held& function, const auto&... news) {
+  // Ctrl-C ends the run at the next step, after a checkpoint, also where it meets a callback.
+  std::optional<py::error_already_set> interrupt;
+  const auto tell = [&](const Held& function, const auto&... news) {
     const py::gil_scoped_acquire gil;
-    if (!function->is_none()) (*function)(news...);
+    if (interrupt || function->is_none()) return;
+    try {
+      (*function)(news...);
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_KeyboardInterrupt)) throw;
+      interrupt.emplace(error);
+    }
   };
   training::TrainingHooks hooks;
   hooks.progress = [&](int64_t seen, int64_t total) { tell(on_progress, "images", seen, total); };
   hooks.say = [&](const std::string& line) { tell(on_say, line); };
   hooks.log = [&](const std::string& line) { tell(on_log, line); };
-  // Ctrl-C ends the run at the next step, after a checkpoint.
-  std::optional<py::error_already_set> interrupt;
   hooks.stop = [&] {
     const py::gil_scoped_acquire gil;
     if (!interrupt && PyErr_CheckSignals() != 0) interrupt.emplace();
