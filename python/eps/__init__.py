@@ -20,7 +20,7 @@ from . import nets  # noqa: E402
 from ._eps import Error, version as __version__  # noqa: E402
 from .images import read_image, write_image  # noqa: E402
 from .methods import Method, Metrics, method, methods, metrics, sample, verify  # noqa: E402
-from .networks import Network, Prior, load, models  # noqa: E402
+from .networks import Network, Prior, find_in_models, load, models  # noqa: E402
 from .operators import Operator, blur, inpainting, operator, operators  # noqa: E402
 from .posterior import Posterior, Query, pivot, power_spectrum, query  # noqa: E402
 from .restoration import Restoration, restore  # noqa: E402
@@ -42,6 +42,7 @@ __all__ = [
     "Restoration",
     "__version__",
     "blur",
+    "find_in_models",
     "inpainting",
     "load",
     "method",

@@ -92,6 +92,11 @@ def models() -> List[str]:
     return _eps.model_names()
 
 
+def find_in_models(relative: str) -> str:
+    """Returns the path of a file or folder that comes with eps, such as "faces64-images"."""
+    return _eps.find_in_models(relative)
+
+
 class Prior:
     """A function `denoise(x, sigma)` or a module as the prior of zero-shot methods.
 
