@@ -57,8 +57,8 @@ struct PreconditionedQuery::Directions {
   static EigenvalueMap gain(std::shared_ptr<const Directions> of, const Rule& rule) {
     return [of = std::move(of), rule](const Tensor& e) {
       if (!of->last_e.defined() || !of->last_e.is_same(e)) {
-        of->last_v = pivot_variance(
-            e, per_sample(of->sigma_squared, e), per_sample(of->sigma_y_squared, e));
+        of->last_v =
+            pivot_variance(e, per_sample(of->sigma_squared, e), per_sample(of->sigma_y_squared, e));
         of->last_p = of->p.at(e);
         of->last_e = e;
       }

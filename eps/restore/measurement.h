@@ -46,8 +46,8 @@ Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network);
 
-// Returns the measurement of an array in memory as read_measurement() does that of a file; `name` is
-// for messages.
+// Returns the measurement of an array in memory as read_measurement() does that of a file; `name`
+// is for messages.
 Measurement measurement_of(const Tensor& array,
                            const std::string& name,
                            const OperatorChoice& chosen,

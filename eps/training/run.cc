@@ -164,14 +164,13 @@ class Run {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - last_time_).count();
     if (ranks_.first())
-      write_line(
-          json_text({{"images", images},
-                     {"loss", report.loss.all},
-                     {"loss_by_sigma", by_band(report.loss)},
-                     {"images_per_second",
-                      static_cast<double>(images - last_logged_) / std::max(seconds, 1e-9)},
-                     {"learning_rate", rate},
-                     {"gradient_norm", report.gradient_norm}}));
+      write_line(json_text({{"images", images},
+                            {"loss", report.loss.all},
+                            {"loss_by_sigma", by_band(report.loss)},
+                            {"images_per_second",
+                             static_cast<double>(images - last_logged_) / std::max(seconds, 1e-9)},
+                            {"learning_rate", rate},
+                            {"gradient_norm", report.gradient_norm}}));
     last_logged_ = images;
     last_time_ = std::chrono::steady_clock::now();
   }

@@ -57,13 +57,10 @@ inline bool is_recorded(const Tensor& x) {
 // Throws an Error unless x is a dense tensor of float32 or float64 on the device. Returns x without
 // a lazy change of sign.
 Tensor plain_tensor(const char* name, const Tensor& x, at::Device device);
-// Throws an Error unless x is also (N, ...) of these sizes, N >= 1, and N = `maps` where an operator
-// has several.
-Tensor plain_batch(const char* name,
-                   const Tensor& x,
-                   at::Device device,
-                   const Shape& sizes,
-                   int64_t maps = 1);
+// Throws an Error unless x is also (N, ...) of these sizes, N >= 1, and N = `maps` where an
+// operator has several.
+Tensor plain_batch(
+    const char* name, const Tensor& x, at::Device device, const Shape& sizes, int64_t maps = 1);
 // Returns a number for all images or one for each, finite and >= least, in a shape that broadcasts
 // over images: 0-dimensional, or (N, 1, 1, 1).
 Tensor level(const char* name, const Tensor& value, int64_t images, bool may_be_zero);
@@ -72,6 +69,7 @@ void bind_operators(py::module_& m);
 void bind_networks(py::module_& m);
 void bind_queries(py::module_& m);
 void bind_methods(py::module_& m);
+void bind_scores(py::module_& m);
 void bind_restore(py::module_& m);
 void bind_training(py::module_& m);
 void bind_files(py::module_& m);

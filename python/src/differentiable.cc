@@ -1,9 +1,9 @@
 // Operators whose verbs take part in derivatives.
 #include "differentiable.h"
 
-#include "binding.h"
-
 #include <torch/csrc/autograd/custom_function.h>
+
+#include "binding.h"
 
 namespace eps::python {
 namespace {
@@ -86,7 +86,8 @@ struct ProximalFunction : Function<ProximalFunction> {
     // In float64: u = proximal(g / lambda, 0, lambda) cancels by 1 / lambda, which reaches 1e7.
     const Tensor g = gradients[0].to(at::kDouble).contiguous();
     const Tensor shift = per_sample(lambda, g);
-    const Tensor u = proximal_of(A, g / shift, at::zeros_like(y, at::kDouble), lambda.to(at::kDouble));
+    const Tensor u =
+        proximal_of(A, g / shift, at::zeros_like(y, at::kDouble), lambda.to(at::kDouble));
     const bool wants_y = ctx->needs_input_grad(1), wants_lambda = ctx->needs_input_grad(2);
     return {shaped(shift * u, z),
             wants_y ? shaped(apply_of(A, u), y) : Tensor(),

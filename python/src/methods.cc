@@ -1,8 +1,6 @@
 // Methods, sampling and restoration of tensors with any denoiser.
 #include "eps/diffusion/sampler.h"
-#include "eps/metrics/evaluation.h"
 #include "eps/restore/restoration.h"
-#include "eps/verify/verify.h"
 #include "networks.h"
 #include "python_operator.h"
 
@@ -15,7 +13,10 @@ std::string task_of(const BoundOperator& A) {
   return A.from_array ? A.name : A.spec;
 }
 
-Problem problem_of(const BoundOperator& A, const BoundDenoiser& denoiser, const Tensor& y, double sigma_y) {
+Problem problem_of(const BoundOperator& A,
+                   const BoundDenoiser& denoiser,
+                   const Tensor& y,
+                   double sigma_y) {
   check(denoiser.channels == 0 || denoiser.channels == A.image[0],
         "images of ",
         A.image[0],
@@ -113,6 +114,55 @@ py::dict restore_tensor(const std::string& spec,
   return result;
 }
 
+// Returns the options of eps sample, checked; churn turns heun and euler into EDM's stochastic
+// sampler.
+SamplerOptions sampler_options(const std::string& solver,
+                               int64_t steps,
+                               double sigma_min,
+                               double sigma_max,
+                               double rho,
+                               double churn,
+                               double eta) {
+  for (const double number : {sigma_min, sigma_max, rho})
+    check(number > 0 && std::isfinite(number), "sample: sigma_min, sigma_max and rho must be > 0");
+  check(churn >= 0 && std::isfinite(churn) && eta >= 0 && eta <= 1,
+        "sample: churn must be >= 0 and eta in [0, 1]");
+  check(std::count(solvers().begin(), solvers().end(), solver) > 0,
+        "sample: the solver is ",
+        alternatives(solvers()),
+        ", got ",
+        solver);
+  SamplerOptions options;
+  options.solver = solver;
+  options.grid = {.steps = steps, .sigma_min = sigma_min, .sigma_max = sigma_max, .rho = rho};
+  options.churn.S_churn = churn;
+  options.eta = eta;
+  if (churn > 0 && (solver == "heun" || solver == "euler")) {
+    options.churn.second_order = solver == "heun";
+    options.solver = "edm_churn";
+  }
+  check_solver_options(options, "");
+  return options;
+}
+
+int64_t evaluations_of(const SamplerOptions& options, int64_t steps) {
+  const bool two =
+      options.solver == "heun" || (options.solver == "edm_churn" && options.churn.second_order);
+  return two ? 2 * steps - 1 : steps;
+}
+
+void check_prior(const BoundDenoiser& prior, const Shape& image) {
+  check(!prior.input.conditional() && !prior.input.is_bridge(),
+        "sample: a prior is wanted, this is a network for the input ",
+        to_string(prior.input));
+  check(image.size() == 3 && image[0] >= 1 && image[1] >= 1 && image[2] >= 1,
+        "sample: a shape (C, H, W) is wanted");
+  check(prior.channels == 0 || image[0] == prior.channels,
+        "sample: the prior makes images of ",
+        prior.channels,
+        " channels");
+}
+
 // Draws images of a prior as eps sample does: image k from the noise of seed k.
 Tensor sample_prior(const BoundDenoiser& prior,
                     const std::vector<uint64_t>& seeds,
@@ -129,44 +179,16 @@ Tensor sample_prior(const BoundDenoiser& prior,
                     const py::object& report) {
   Watch watch(report);
   const py::gil_scoped_release released;
-  check(!prior.input.conditional() && !prior.input.is_bridge(),
-        "sample: a prior is wanted, this is a network for the input ",
-        to_string(prior.input));
+  check_prior(prior, image);
   check(!seeds.empty() && batch >= 1 && steps >= 1, "sample: seeds, batch and steps of at least 1");
-  check(image.size() == 3 && image[0] >= 1 && image[1] >= 1 && image[2] >= 1,
-        "sample: a shape (C, H, W) is wanted");
-  check(prior.channels == 0 || image[0] == prior.channels,
-        "sample: the prior makes images of ",
-        prior.channels,
-        " channels");
-  for (const double number : {sigma_min, sigma_max, rho})
-    check(number > 0 && std::isfinite(number), "sample: sigma_min, sigma_max and rho must be > 0");
-  check(churn >= 0 && std::isfinite(churn) && eta >= 0 && eta <= 1,
-        "sample: churn must be >= 0 and eta in [0, 1]");
-  SamplerOptions options;
-  options.solver = solver;
-  check(std::count(solvers().begin(), solvers().end(), solver) > 0,
-        "sample: the solver is ",
-        alternatives(solvers()),
-        ", got ",
-        solver);
-  options.grid = {.steps = steps, .sigma_min = sigma_min, .sigma_max = sigma_max, .rho = rho};
-  options.churn.S_churn = churn;
-  options.eta = eta;
-  if (churn > 0 && (solver == "heun" || solver == "euler")) {
-    options.churn.second_order = solver == "heun";
-    options.solver = "edm_churn";
-  }
-  check_solver_options(options, "");
-  const c10::NoGradGuard no_gradients;
-  const Tensor grid = noise_levels(*prior.denoiser, options.grid);
   const auto count = static_cast<int64_t>(seeds.size());
   check(!labels || (labels->dim() == 2 && labels->size(0) == count),
         "sample: labels are N x classes, a row for each image");
-  const bool two = options.solver == "heun" ||
-                   (options.solver == "edm_churn" && options.churn.second_order);
-  const int64_t evaluations = two ? 2 * grid.numel() - 3 : grid.numel() - 1;
-  watch.start("evaluations", count * evaluations);
+  const SamplerOptions options =
+      sampler_options(solver, steps, sigma_min, sigma_max, rho, churn, eta);
+  const c10::NoGradGuard no_gradients;
+  const Tensor grid = noise_levels(*prior.denoiser, options.grid);
+  watch.start("evaluations", count * evaluations_of(options, grid.numel() - 1));
   std::vector<Tensor> images;
   for (int64_t begin = 0; begin < count; begin += batch) {
     const int64_t end = std::min(begin + batch, count);
@@ -204,78 +226,6 @@ std::map<std::string, std::string> method_summaries() {
   return all;
 }
 
-py::dict metrics_of(Tensor samples,
-                    Tensor truth,
-                    const std::shared_ptr<BoundOperator>& A,
-                    const std::optional<Tensor>& y,
-                    double sigma_y,
-                    const std::vector<std::string>& lpips,
-                    const std::string& inception,
-                    uint64_t seed) {
-  Evaluation found;
-  {
-    const py::gil_scoped_release released;
-    check(truth.dim() == 4 && truth.numel() > 0, "metrics: the truth is N x C x H x W, got ", to_string(truth.sizes()));
-    if (samples.dim() == 4) samples = samples.unsqueeze(0);
-    check(samples.dim() == 5 && samples.size(0) > 0 && samples.sizes().slice(1) == truth.sizes(),
-          "metrics: samples are S x N x C x H x W with the truth's ",
-          to_string(truth.sizes()),
-          " behind S, got ",
-          to_string(samples.sizes()));
-    samples = plain_tensor("metrics: samples", samples, samples.device()).detach().cpu();
-    truth = plain_tensor("metrics: truth", truth, truth.device()).detach().cpu();
-    for (const Tensor* images : {&samples, &truth})
-      check(at::logical_and(*images >= -1 - 1e-6, *images <= 1 + 1e-6).all().item<bool>(),
-            "metrics: images in [-1, 1] are wanted");
-    std::vector<Problem> problems;
-    check(!A == !y.has_value(), "metrics: operator, y and noise belong together");
-    if (A) {
-      check(sigma_y > 0 && std::isfinite(sigma_y), "metrics: noise must be > 0, got ", sigma_y);
-      const Tensor measured = A->measurements("y", y->detach()).to(at::kDouble).cpu();
-      check(measured.size(0) == truth.size(0), "metrics: a measurement of each image is wanted");
-      check(A->image == truth.sizes().slice(1).vec(), "metrics: the operator is for other images");
-      problems.push_back({A->A, measured, scalar(sigma_y)});
-    }
-    const MetricNetworks networks = load_metric_networks(lpips, inception, "", at::kCPU);
-    found = evaluate(samples,
-                     truth,
-                     {.networks = &networks,
-                      .problems = problems.empty() ? nullptr : &problems,
-                      .seed = seed});
-  }
-  py::dict values, absent;
-  for (const auto& [name, reading] : found.metrics)
-    values[py::str(name)] = py::make_tuple(reading.value, reading.se);
-  for (const auto& [name, reason] : found.absent) absent[py::str(name)] = reason;
-  py::dict result;
-  result["metrics"] = values;
-  result["absent"] = absent;
-  result["ranks"] = found.ranks;
-  return result;
-}
-
-py::list verify_rows(uint64_t seed, const py::object& report) {
-  Watch watch(report);
-  std::vector<VerifyRow> rows;
-  {
-    const py::gil_scoped_release released;
-    watch.start("claims", 0);
-    rows = verify(seed, [&](const VerifyRow&) { watch.advance(1); });
-  }
-  py::list all;
-  for (const VerifyRow& row : rows) {
-    py::dict one;
-    one["table"] = row.table;
-    one["subject"] = row.subject;
-    one["claim"] = row.claim;
-    one["value"] = row.value;
-    one["bound"] = row.bound;
-    one["passed"] = row.passed();
-    all.append(one);
-  }
-  return all;
-}
-
 }  // namespace
 
 void bind_methods(py::module_& m) {
@@ -291,8 +241,6 @@ void bind_methods(py::module_& m) {
   m.def("sample_prior", &sample_prior);
   m.def("method_entry", &method_entry);
   m.def("method_summaries", &method_summaries);
-  m.def("metrics", &metrics_of);
-  m.def("verify", &verify_rows);
 }
 
 }  // namespace eps::python

@@ -1,6 +1,5 @@
 // The module eps._eps: what Python needs of the library, and nothing it does not.
 #include "binding.h"
-
 #include "eps/base/spec.h"
 #include "eps/base/version.h"
 
@@ -26,11 +25,12 @@ void translate(std::exception_ptr thrown) {
 PYBIND11_MODULE(_eps, m) {
   using namespace eps::python;
   m.doc() = "The C++ library of eps.";
-  error_class = PyErr_NewExceptionWithDoc("eps.Error",
-                                          "Wrong input, or a computation that failed: one line that "
-                                          "names the quantity, its value and what is allowed.",
-                                          PyExc_ValueError,
-                                          nullptr);
+  error_class =
+      PyErr_NewExceptionWithDoc("eps.Error",
+                                "Wrong input, or a computation that failed: one line that "
+                                "names the quantity, its value and what is allowed.",
+                                PyExc_ValueError,
+                                nullptr);
   m.attr("Error") = py::reinterpret_borrow<py::object>(error_class);
   py::register_exception_translator(&translate);
   m.attr("version") = eps::version();
@@ -38,6 +38,7 @@ PYBIND11_MODULE(_eps, m) {
   bind_networks(m);
   bind_queries(m);
   bind_methods(m);
+  bind_scores(m);
   bind_restore(m);
   bind_training(m);
   bind_files(m);

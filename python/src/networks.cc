@@ -97,7 +97,10 @@ Network from_tensors(const std::map<std::string, Tensor>& tensors,
   return placed(name, checkpoint_from(file, name), on, dtype);
 }
 
-Tensor denoise(const BoundNetwork& self, const Tensor& x, const Tensor& sigma, const py::object& labels) {
+Tensor denoise(const BoundNetwork& self,
+               const Tensor& x,
+               const Tensor& sigma,
+               const py::object& labels) {
   const int64_t classes = self.checkpoint.network.config().label_dim;
   check(!self.input.conditional() && !self.input.is_bridge(),
         self.name,
@@ -155,8 +158,8 @@ std::shared_ptr<BoundDenoiser> python_denoiser(const py::object& function,
   auto bound = std::make_shared<BoundDenoiser>();
   bound->input = parse_input(input);
   check(!bound->input.is_bridge(), "denoiser: bridges are networks of the library only");
-  bound->denoiser = std::make_shared<PythonDenoiser>(
-      function, bound->input, Range{sigma_min, sigma_max});
+  bound->denoiser =
+      std::make_shared<PythonDenoiser>(function, bound->input, Range{sigma_min, sigma_max});
   bound->channels = channels;
   bound->device = parse_device(on);
   return bound;
@@ -175,17 +178,18 @@ void bind_networks(py::module_& m) {
   py::class_<BoundNetwork, BoundDenoiser, Network>(m, "Network")
       .def_readonly("name", &BoundNetwork::name)
       .def("denoise", &denoise)
-      .def_property_readonly("metadata",
-                             [](const BoundNetwork& n) {
-                               return to_safetensors(n.checkpoint).metadata;
-                             })
-      .def("tensors",
-           [](const BoundNetwork& n) { return to_safetensors(n.checkpoint).tensors; }, Release())
-      .def("save",
-           [](const BoundNetwork& n, const std::string& path) {
-             write_checkpoint(path, n.checkpoint);
-           },
-           Release());
+      .def_property_readonly(
+          "metadata", [](const BoundNetwork& n) { return to_safetensors(n.checkpoint).metadata; })
+      .def(
+          "tensors",
+          [](const BoundNetwork& n) { return to_safetensors(n.checkpoint).tensors; },
+          Release())
+      .def(
+          "save",
+          [](const BoundNetwork& n, const std::string& path) {
+            write_checkpoint(path, n.checkpoint);
+          },
+          Release());
   m.def("load", &load, Release());
   m.def("network_from_tensors", &from_tensors, Release());
   m.def("python_denoiser", &python_denoiser);

@@ -78,14 +78,17 @@ at::Device device_of(const std::string& text) {
   return device;
 }
 
-Bound from_spec(
-    const std::string& name, const Shape& shape, uint64_t seed, int64_t maps, const std::string& on) {
+Bound from_spec(const std::string& name,
+                const Shape& shape,
+                uint64_t seed,
+                int64_t maps,
+                const std::string& on) {
   const Shape image = image_shape(shape);
   check(maps >= 1 && maps <= 1 << 20, "operator: maps must be at least 1, got ", maps);
   const std::string spec = find_task(name).test;
   const at::Device device = device_of(on);
-  const Tensor like = at::empty({maps, image[0], image[1], image[2]},
-                                at::TensorOptions(device).dtype(at::kDouble));
+  const Tensor like =
+      at::empty({maps, image[0], image[1], image[2]}, at::TensorOptions(device).dtype(at::kDouble));
   // The streams of a simulated measurement, as eps restore --simulate draws it.
   Rng rng(derive_seed(seed, Stream::measurement_operator), maps);
   return BoundOperator::complete({.A = make_operator(spec, like, rng),
@@ -148,13 +151,13 @@ Bound from_entries(const Tensor& row,
         "operator: as many float64 values as rows and columns are wanted");
   const at::Device device = device_of(on);
   const SparseMatrix matrix(rows, columns, row, column, value);
-  return BoundOperator::complete({.A = sparse_matrix(
-                                      matrix, {1, image[0], image[1], image[2]}, {rows}, device),
-                                  .name = "sparse",
-                                  .spec = "a sparse matrix",
-                                  .from_array = true,
-                                  .image = image,
-                                  .device = device});
+  return BoundOperator::complete(
+      {.A = sparse_matrix(matrix, {1, image[0], image[1], image[2]}, {rows}, device),
+       .name = "sparse",
+       .spec = "a sparse matrix",
+       .from_array = true,
+       .image = image,
+       .device = device});
 }
 
 Bound from_mask(const Tensor& mask, const Shape& shape) {
@@ -218,7 +221,10 @@ Tensor ridge_to(const BoundOperator& self, const Tensor& r, const Tensor& lambda
   return verbs_for(self, {&measured, &shift}).ridge(measured, shift);
 }
 
-Tensor proximal_to(const BoundOperator& self, const Tensor& z, const Tensor& y, const Tensor& lambda) {
+Tensor proximal_to(const BoundOperator& self,
+                   const Tensor& z,
+                   const Tensor& y,
+                   const Tensor& lambda) {
   const Tensor image = self.images("A.proximal(z, y, lambda)", z);
   const Tensor measured = self.measurements("A.proximal(z, y, lambda)", y);
   check(z.size(0) == y.size(0) || y.size(0) == 1,

@@ -64,8 +64,8 @@ class PythonOperator final : public LinearOperator {
       : apply_(hold(verbs.apply)), adjoint_(hold(verbs.adjoint)), image_(image) {
     if (!verbs.proximal.is_none()) proximal_ = hold(verbs.proximal);
     if (verbs.eigenvalues) spectral_ = std::make_unique<PythonSpectral>(*this, verbs, image);
-    const Tensor one = at::zeros({1, image[0], image[1], image[2]},
-                                 at::TensorOptions(device).dtype(at::kDouble));
+    const Tensor one =
+        at::zeros({1, image[0], image[1], image[2]}, at::TensorOptions(device).dtype(at::kDouble));
     const Tensor y = call(apply_, "apply", {}, one, one);
     check(!y.is_complex(), "operator: apply must return real numbers");
     check(y.dim() >= 2 && y.size(0) == 1 && y.numel() > 0,
@@ -80,9 +80,8 @@ class PythonOperator final : public LinearOperator {
   Tensor apply(const Tensor& x) const override { return call(apply_, "apply", measurement_, x, x); }
   Tensor adjoint(const Tensor& y) const override { return call(adjoint_, "adjoint", image_, y, y); }
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override {
-    if (spectral_) return spectral_->filter(adjoint(r), [&](const Tensor& e) {
-      return ridge_gain(e, lambda);
-    });
+    if (spectral_)
+      return spectral_->filter(adjoint(r), [&](const Tensor& e) { return ridge_gain(e, lambda); });
     if (!proximal_) return LinearOperator::ridge(r, lambda);
     return proximal(at::zeros_like(adjoint(r)), r, lambda);
   }

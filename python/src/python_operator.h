@@ -12,8 +12,8 @@ namespace eps::python {
 // A `BoundOperator` is an operator for images of one size, with what restorations say of it.
 struct BoundOperator {
   Operator A;
-  std::string name;  // of the registry; "" of an operator of the user's own
-  std::string spec;  // for people
+  std::string name;         // of the registry; "" of an operator of the user's own
+  std::string spec;         // for people
   bool from_array = false;  // its values are not in the spec
   Shape image;              // (C, H, W)
   Shape measurement = {};   // without the batch

@@ -26,14 +26,21 @@ State state_of(const BoundOperator& A,
   const int64_t images = x_t.size(0);
   state.sigma = level("sigma", sigma, images, false);
   state.problem.y = A.measurements("y", y);
-  check(y.size(0) == 1 || y.size(0) == images, "y: ", y.size(0), " measurements of ", images, " images");
+  check(y.size(0) == 1 || y.size(0) == images,
+        "y: ",
+        y.size(0),
+        " measurements of ",
+        images,
+        " images");
   check(y.scalar_type() == x_t.scalar_type(), "x_t and y of one type are wanted");
   state.problem.sigma_y = level("sigma_y", sigma_y, images, true);
-  const bool differs = is_recorded(state.x_t) || is_recorded(y) || is_recorded(sigma) || is_recorded(sigma_y);
+  const bool differs =
+      is_recorded(state.x_t) || is_recorded(y) || is_recorded(sigma) || is_recorded(sigma_y);
   state.problem.A = differs ? A.with_derivatives : A.A;
   // One noise level stays a number on the CPU; several are beside the images.
   if (state.sigma.dim() > 0) state.sigma = state.sigma.to(x_t.device());
-  if (state.problem.sigma_y.dim() > 0) state.problem.sigma_y = state.problem.sigma_y.to(x_t.device());
+  if (state.problem.sigma_y.dim() > 0)
+    state.problem.sigma_y = state.problem.sigma_y.to(x_t.device());
   return state;
 }
 
@@ -105,7 +112,8 @@ Preconditioning preconditioning_of(const std::string& kind,
   return p;
 }
 
-Preconditioning preconditioning_in(const std::string& config, const std::optional<Tensor>& spectrum) {
+Preconditioning preconditioning_in(const std::string& config,
+                                   const std::optional<Tensor>& spectrum) {
   Preconditioning p = parse_model_config(config).preconditioning;
   if (spectrum) p.spectrum = spectrum->detach().to(at::kFloat);
   return p;
@@ -170,12 +178,13 @@ void bind_queries(py::module_& m) {
   m.def("prior_query", &prior_query_of, Release());
   m.def("pivot", &pivot_of, Release());
   m.def("answer", &answer, Release());
-  m.def("power_spectrum",
-        [](const Tensor& images) {
-          check(images.dim() == 4 && images.numel() > 0, "power_spectrum: N x C x H x W is wanted");
-          return power_spectrum(plain_tensor("power_spectrum", images, images.device()));
-        },
-        Release());
+  m.def(
+      "power_spectrum",
+      [](const Tensor& images) {
+        check(images.dim() == 4 && images.numel() > 0, "power_spectrum: N x C x H x W is wanted");
+        return power_spectrum(plain_tensor("power_spectrum", images, images.device()));
+      },
+      Release());
   py::class_<Preconditioning>(m, "Preconditioning")
       .def_property_readonly("sigma_min", &Preconditioning::sigma_min)
       .def_property_readonly("sigma_max", &Preconditioning::sigma_max);
@@ -190,12 +199,18 @@ void bind_queries(py::module_& m) {
       .def(py::init(&scaling_of), Release())
       .def("input", &PreconditionedQuery::input, Release())
       .def_property_readonly("noise_label", &PreconditionedQuery::noise_label)
-      .def("mean",
-           [](const PreconditionedQuery& s, const Tensor& f) { return s.mean(as_images(s, f, "answer")); },
-           Release())
-      .def("target",
-           [](const PreconditionedQuery& s, const Tensor& x) { return s.target(as_images(s, x, "x0")); },
-           Release())
+      .def(
+          "mean",
+          [](const PreconditionedQuery& s, const Tensor& f) {
+            return s.mean(as_images(s, f, "answer"));
+          },
+          Release())
+      .def(
+          "target",
+          [](const PreconditionedQuery& s, const Tensor& x) {
+            return s.target(as_images(s, x, "x0"));
+          },
+          Release())
       .def("mean_square_out", &PreconditionedQuery::mean_square_out, Release());
 }
 

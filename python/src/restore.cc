@@ -18,7 +18,10 @@ struct Keywords {
     try {
       return py::cast<Value>(given[name]);
     } catch (const py::cast_error&) {
-      fail("restore: ", name, " is of a wrong type, ", std::string(py::str(py::type::of(given[name]))));
+      fail("restore: ",
+           name,
+           " is of a wrong type, ",
+           std::string(py::str(py::type::of(given[name]))));
     }
   }
 };
@@ -64,9 +67,11 @@ RestorationRequest request_of(const Keywords& k) {
         region);
   if (region != "auto") request.region = region == "holes" ? Region::holes : Region::whole;
   request.quick = k.get<bool>("quick");
-  for (const auto& [name, value] :
-       {std::pair{"samples", request.options.samples}, {"steps", request.steps}, {"batch", request.options.batch}})
-    check(value >= 0 && value <= 1000000, "restore: ", name, " must be at most 1000000, got ", value);
+  for (const auto& [name, value] : {std::pair{"samples", request.options.samples},
+                                    {"steps", request.steps},
+                                    {"batch", request.options.batch}})
+    check(
+        value >= 0 && value <= 1000000, "restore: ", name, " must be at most 1000000, got ", value);
   return request;
 }
 
@@ -102,7 +107,8 @@ RestorationResult run(const std::shared_ptr<BoundNetwork>& network,
     const Measurement measured = measurement_of(y->detach(), "y", chosen, shape);
     return restore_measurement(measured, chosen, request, network->checkpoint);
   }
-  return restore_measurement(read_measurement(path, chosen, shape), chosen, request, network->checkpoint);
+  return restore_measurement(
+      read_measurement(path, chosen, shape), chosen, request, network->checkpoint);
 }
 
 py::dict to_python(const RestorationResult& found) {
