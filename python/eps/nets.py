@@ -132,7 +132,7 @@ class Embedding(nn.Module):
         channels = config["model_channels"]
         noise = channels * config.get("channel_mult_noise", 1)
         width = channels * config.get("channel_mult_emb", 4)
-        self.half, self.sine_first = noise // 2, sine_first
+        self.frequencies, self.sine_first = noise // 2, sine_first
         self.classes = config.get("label_dim", 0)
         if self.classes:  # of DDPM++ beside the noise level, of the local U-Net behind its layers
             self.map_label = nn.Linear(self.classes, noise if sine_first else width, bias=sine_first)
@@ -140,8 +140,8 @@ class Embedding(nn.Module):
         self.map_layer1 = nn.Linear(width, width)
 
     def embed(self, noise_labels: Tensor, labels: Optional[Tensor]) -> Tensor:
-        steps = torch.arange(self.half, device=noise_labels.device, dtype=torch.float32)
-        frequencies = (1 / 10000) ** (steps / (self.half - (1 if self.sine_first else 0)))
+        steps = torch.arange(self.frequencies, device=noise_labels.device, dtype=torch.float32)
+        frequencies = (1 / 10000) ** (steps / (self.frequencies - (1 if self.sine_first else 0)))
         angle = noise_labels.float()[:, None] * frequencies
         parts = [angle.sin(), angle.cos()] if self.sine_first else [angle.cos(), angle.sin()]
         h = torch.cat(parts, 1).to(self.map_layer0.weight.dtype)

@@ -23,7 +23,8 @@ class Own(torch.nn.Module):
 
     def forward(self, x: torch.Tensor, noise_label: torch.Tensor) -> torch.Tensor:
         h = self.first(x) + self.level(noise_label[:, None])[:, :, None, None]
-        return self.last(torch.relu(self.middle(torch.relu(h))))
+        answer: torch.Tensor = self.last(torch.relu(self.middle(torch.relu(h))))
+        return answer
 
 
 def by_the_library(data: str, images: int, out: str) -> None:
@@ -56,10 +57,10 @@ def by_a_loop(steps: int) -> None:
     optimiser = torch.optim.Adam(posterior.parameters(), 2e-3)
     rows = torch.linspace(-1, 1, 16, dtype=torch.float64)
     for step in range(1, steps + 1):
-        slope = torch.rand(16, 3, 1, 2, dtype=torch.float64) - 0.5
+        slope = torch.rand(16, 3, 1, 2, dtype=torch.float64).sub(0.5)
         x0 = slope[..., :1] * rows[:, None] + slope[..., 1:] * rows  # smooth images
         y = A.observe(x0, noise=0.05)
-        sigma = torch.exp(1.2 * torch.randn(16, dtype=torch.float64) - 0.4)
+        sigma = torch.randn(16, dtype=torch.float64).mul(1.2).sub(0.4).exp()
         x_t = x0 + sigma.reshape(-1, 1, 1, 1) * torch.randn_like(x0)
         loss = posterior.loss(eps.query(A, y, x_t, sigma, 0.05), x0).mean()
         optimiser.zero_grad()

@@ -15,11 +15,11 @@ SHAPE = (3, 64, 64)
 
 def main(arguments: list[str]) -> None:
     short = "--short" in arguments
-    rows = torch.arange(64, dtype=torch.float64)
-    gain = (0.6 + 0.6 * torch.cos(rows / 3)).clamp(0, 1)[:, None]  # (64, 1)
+    phase = torch.linspace(0, 20, 64, dtype=torch.float64)[:, None]  # a row has one
+    gain = torch.cos(phase).add(1).mul(0.6).clamp(0, 1)
 
     def dim(x: torch.Tensor) -> torch.Tensor:
-        return x * gain.to(x.dtype)
+        return x.mul(gain.to(x.dtype))
 
     # Two functions are enough: A, and its transpose, which here is A itself.
     slow = eps.operator((dim, dim), SHAPE, name="flicker")
