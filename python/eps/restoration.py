@@ -113,7 +113,7 @@ def restore(
         if array is None or operator is not None:
             raise _eps.Error("restore: a mask in memory goes with y in memory, and no other operator")
         operator, mask = inpainting(mask, array.shape[-3:]), None
-    levels = [] if noise is None else [float(n) for n in ([noise] if not _is_list(noise) else noise)]
+    levels = _levels(noise)
     spec = _text(method)
     if not isinstance(model, Network):
         extra = (mask, kernel, motion, gaussian, defocus, downscale, bayer, noise_map)
@@ -230,8 +230,13 @@ def _result(found: Dict[str, Any]) -> Restoration:
     )
 
 
-def _is_list(x: Any) -> bool:
-    return isinstance(x, (list, tuple)) or (hasattr(x, "__len__") and len(getattr(x, "shape", [0])) > 0)
+def _levels(noise: Any) -> List[float]:
+    """Returns the deviations that are stated: none, one, or one for each channel."""
+    if noise is None:
+        return []
+    if isinstance(noise, (list, tuple)) or len(getattr(noise, "shape", ())) > 0:
+        return [float(n) for n in noise]
+    return [float(noise)]
 
 
 def _real(y: torch.Tensor) -> torch.Tensor:
