@@ -19,10 +19,12 @@ list(GET found 1 folder)
 
 # PyPI's torch has libraries, headers and CMake files; Debian's are those of libtorch-dev.
 if(EXISTS ${folder}/share/cmake/Torch)
-  find_package(Torch CONFIG REQUIRED PATHS ${folder}/share/cmake NO_DEFAULT_PATH)
-else()
-  find_package(Torch CONFIG REQUIRED)
+  # All of them by name: torch's own files look for the others in the system first.
+  list(PREPEND CMAKE_PREFIX_PATH ${folder})
+  set(Torch_DIR ${folder}/share/cmake/Torch CACHE PATH "The torch of Python" FORCE)
+  set(Caffe2_DIR ${folder}/share/cmake/Caffe2 CACHE PATH "The torch of Python" FORCE)
 endif()
+find_package(Torch CONFIG REQUIRED)
 string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" EPS_TORCH_NUMBER ${EPS_TORCH_VERSION})
 if(NOT Torch_VERSION VERSION_EQUAL EPS_TORCH_NUMBER)
   message(FATAL_ERROR "${Python_EXECUTABLE} imports torch ${EPS_TORCH_VERSION}, and the libtorch found, ${Torch_DIR}, is "
