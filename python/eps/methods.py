@@ -67,6 +67,9 @@ class Method:
 def method(name: str, **options: Any) -> Method:
     """Returns a method by name, with options; `eps.methods()` lists all, docs/methods.md has them."""
 
+    if not isinstance(name, str):
+        raise TypeError(f"method: a name is wanted, got {type(name).__name__}")
+
     def text(value: Any) -> str:
         return str(int(value)) if isinstance(value, bool) else str(value)
 
@@ -106,6 +109,8 @@ def sample(
         if prior.resolution == 0 or prior.channels == 0:
             raise _eps.Error("sample: this prior makes images of any size; a shape (C, H, W) is wanted")
         shape = (prior.channels, prior.resolution, prior.resolution)
+    if isinstance(count, int) and not 1 <= count <= 1000000:
+        raise _eps.Error(f"sample: 1 to 1000000 images, got {count}")
     seeds = list(range(count)) if isinstance(count, int) else [int(s) for s in count]
     return _eps.sample_prior(
         prior,
