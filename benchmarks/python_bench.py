@@ -1,6 +1,6 @@
 """Times the binding: calls of A(x), and eps.restore against the sampling time of the program.
 
-Usage: benchmarks.py. The times of the program are those in its restore.json, interleaved with ours.
+Usage: python_bench.py [RUNS]. The times of the program are those in its restore.json, interleaved with ours.
 """
 import json
 import os
