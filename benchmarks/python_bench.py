@@ -47,13 +47,13 @@ def restore_overhead(runs: int) -> None:
             out = os.path.join(folder, str(run))
             subprocess.run(
                 [sys.executable, "-m", "eps", "restore", image, "--simulate", "--operator", spec,
-                 "--model", "faces64-eps", "--samples", "8", "--steps", "10", "--out", out,
+                 "--model", "faces64-eps", "--samples", "4", "--steps", "5", "--out", out,
                  "--threads", str(torch.get_num_threads())],
                 check=True, stdout=subprocess.DEVNULL,
             )  # fmt: skip
             with open(f"{out}/restore.json") as file:
                 theirs.append(json.load(file)["seconds"])
-            result = eps.restore(image, spec, simulate=True, samples=8, steps=10, model=network)
+            result = eps.restore(image, spec, simulate=True, samples=4, steps=5, model=network)
             ours.append(result.report["seconds"])
     print(
         f"sampling: program {min(theirs):.2f} s, eps.restore {min(ours):.2f} s, "
