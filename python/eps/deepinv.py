@@ -29,7 +29,7 @@ def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
     """
     if not isinstance(physics, LinearPhysics):
         raise _eps.Error(f"deepinv: a LinearPhysics is wanted, got {type(physics).__name__}")
-    wide = copy.deepcopy(physics).to(image.device).to(torch.float64)
+    wide = copy.deepcopy(physics).to(image.device)._apply(_widened)
     shape = list(image.shape[1:])
 
     def wrap(function: Any) -> Any:
@@ -44,6 +44,12 @@ def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
         power = (wide.mask.conj() * wide.mask).real.double()
         basis = (wrap(wide.V_adjoint), wrap_coefficients(wide.V), power)
     is_closed = type(physics).prox_l2 is not LinearPhysics.prox_l2
+    if is_closed:
+        zero = torch.zeros((1, *shape), dtype=torch.float64, device=image.device)
+        try:
+            wide.prox_l2(zero, wide.A(zero), gamma=1.0)
+        except (TypeError, AttributeError, RuntimeError):
+            is_closed = False  # not for all its options, as a Downsampling without a filter
     return operator(
         (wrap(wide.A), wrap(wide.A_adjoint)),
         shape,
@@ -52,6 +58,12 @@ def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
         name=f"deepinv's {type(physics).__name__}",
         device=str(image.device),
     )
+
+
+def _widened(t: torch.Tensor) -> torch.Tensor:
+    if t.is_complex():
+        return t.to(torch.complex128)
+    return t.double() if t.is_floating_point() else t
 
 
 def wrap_coefficients(function: Any) -> Any:

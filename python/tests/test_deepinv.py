@@ -29,14 +29,14 @@ def white(x, sigma):
 class Deepinv(unittest.TestCase):
     def physics(self, noise=0.05):
         model = deepinv.physics.GaussianNoise(noise)
-        kernel = deepinv.physics.blur.gaussian_blur(sigma=1.0)
+        kernel = torch.rand(1, 1, 3, 3, generator=torch.Generator().manual_seed(2)) / 4.5
         generator = torch.Generator().manual_seed(0)
         mask = (torch.rand(1, 1, 16, 16, generator=generator) > 0.5).float()
         return {
             "inpainting": deepinv.physics.Inpainting(SHAPE, mask=mask, noise_model=model),
             "denoising": deepinv.physics.Denoising(model),
             "blur_fft": deepinv.physics.BlurFFT(SHAPE, filter=kernel, noise_model=model),
-            "downsampling": deepinv.physics.Downsampling(SHAPE, factor=2, noise_model=model),
+            "downsampling": deepinv.physics.Downsampling(SHAPE, factor=2, filter=None, noise_model=model),
             "blur": deepinv.physics.Blur(filter=kernel, padding="valid", noise_model=model),
         }
 
