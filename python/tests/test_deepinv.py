@@ -90,9 +90,12 @@ class Deepinv(unittest.TestCase):
         u = (face[None] + 1) / 2
         noise = deepinv.physics.GaussianNoise(0.025)
         mask = (torch.rand(1, 1, 64, 64, generator=torch.Generator().manual_seed(1)) > 0.5).float()
+        t = torch.arange(-5.0, 6.0)
+        bell = torch.exp(-(t[:, None] ** 2 + t**2) / (2 * 1.5**2))
+        kernel = (bell / bell.sum())[None, None]
         for physics in (
             deepinv.physics.Inpainting((3, 64, 64), mask=mask, noise_model=noise),
-            deepinv.physics.Downsampling((3, 64, 64), factor=4, filter=None, noise_model=noise),
+            deepinv.physics.BlurFFT((3, 64, 64), filter=kernel, noise_model=noise),
         ):
             torch.manual_seed(0)
             y = physics(u)
