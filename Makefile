@@ -1,5 +1,5 @@
 # eps: `make demo` and `make test` do everything, from nothing, on Debian 12.
-.PHONY: demo test verify benchmarks build setup format format-check clean
+.PHONY: demo test verify python benchmarks build setup format format-check clean
 
 PRESET ?= release
 
@@ -14,6 +14,12 @@ verify: build
 
 test: build
 	ctest --preset $(PRESET) --parallel 2
+
+# The Python package in the environment build/python, and its tests; PYTHON=path/to/python takes one with a
+# torch of its own, and its environment.
+python:
+	scripts/setup_python.sh $(PYTHON)
+	$(or $(PYTHON),build/python/bin/python) -m unittest discover -s python/tests -t python/tests
 
 # The target runs pivot_bench only, the pivots beside a copy; the head of each file in benchmarks/ says what it
 # times, and docs/results/speed.md has the commands of the published timings.

@@ -1,6 +1,10 @@
 # Everything eps builds on: Debian packages, or what a CUDA machine with PyTorch carries.
 
 # libtorch: Debian's libtorch-dev, a libtorch on CMAKE_PREFIX_PATH, or the one inside python3's torch.
+# The Python package takes the torch that its Python imports.
+if(EPS_PYTHON)
+  include(EpsPythonTorch)
+endif()
 find_package(Torch CONFIG QUIET)
 if(NOT Torch_FOUND)
   execute_process(

@@ -53,15 +53,17 @@ struct PreconditionedQuery::Directions {
   // The variances of noise and prior at the last eigenvalues, which all rules share.
   mutable Tensor last_e = {}, last_v = {}, last_p = {};
 
-  // Returns the rule as a map of eigenvalues.
-  EigenvalueMap gain(const Rule& rule) const {
-    return [this, rule](const Tensor& e) {
-      if (!last_e.defined() || !last_e.is_same(e)) {
-        last_v = pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
-        last_p = p.at(e);
-        last_e = e;
+  // Returns the rule as a map of eigenvalues. The map owns the directions, since derivatives may be
+  // taken after the query is gone.
+  static EigenvalueMap gain(std::shared_ptr<const Directions> of, const Rule& rule) {
+    return [of = std::move(of), rule](const Tensor& e) {
+      if (!of->last_e.defined() || !of->last_e.is_same(e)) {
+        of->last_v =
+            pivot_variance(e, per_sample(of->sigma_squared, e), per_sample(of->sigma_y_squared, e));
+        of->last_p = of->p.at(e);
+        of->last_e = e;
       }
-      return rule(last_v, last_p);
+      return rule(of->last_v, of->last_p);
     };
   }
   Tensor isotropic_gain(const Rule& rule, const Tensor& x) const {
@@ -137,7 +139,7 @@ std::vector<Tensor> PreconditionedQuery::filters(const Tensor& x,
   std::vector<Tensor> all;
   for (const Rule& rule : rules) {
     if (directions_->A)
-      gains.push_back(directions_->gain(rule));
+      gains.push_back(Directions::gain(directions_, rule));
     else
       all.push_back(filter_spectrum(x, directions_->isotropic_gain(rule, x)));
   }
@@ -190,7 +192,8 @@ Tensor PreconditionedQuery::target(const Tensor& x0) const {
 Tensor PreconditionedQuery::mean_square_out() const {
   if (!directions_) return c_.c_out.square();
   const Rule square_out = [](const Tensor& v, const Tensor& p) { return v * p / (v + p); };
-  if (directions_->A) return directions_->A->mean_eigenvalue(x_, directions_->gain(square_out));
+  if (directions_->A)
+    return directions_->A->mean_eigenvalue(x_, Directions::gain(directions_, square_out));
   return spectral_mean(directions_->isotropic_gain(square_out, x_), x_.size(3))
       .expand_as(x_)
       .mean({1, 2, 3}, true);

@@ -23,21 +23,12 @@ struct FileValues {
   std::optional<Picture> picture = {};
 };
 
-// Reads values of `dims` dimensions.
-FileValues read_values(const std::string& path, int64_t dims) {
-  FileValues read;
-  Tensor& values = read.values;
-  if (is_array_path(path)) {
-    values = read_array(path);
-    check(values.is_floating_point() || values.scalar_type() == at::kByte,
-          path,
-          ": float32, float64 or uint8 is wanted, found ",
-          values.dtype().name());
-  } else {
-    check(dims == 4, path, ": such a measurement is no picture; it is read from .npy only");
-    read.picture = read_picture(path);
-    values = read.picture->values();
-  }
+// Returns an array as values of `dims` dimensions.
+Tensor values_of(const std::string& path, Tensor values, int64_t dims) {
+  check(values.is_floating_point() || values.scalar_type() == at::kByte,
+        path,
+        ": float32, float64 or uint8 is wanted, found ",
+        values.dtype().name());
   if (values.scalar_type() == at::kByte) values = from_uint8(values);
   constexpr double kFar = 10;  // from [-1, 1], whatever the noise
   if (dims == 4 && values.numel() > 0) {
@@ -68,8 +59,14 @@ FileValues read_values(const std::string& path, int64_t dims) {
         dims - 1,
         " dimensions is wanted, got ",
         to_string(found));
-  values = values.to(at::kDouble);
-  return read;
+  return values.to(at::kDouble);
+}
+
+FileValues read_values(const std::string& path, int64_t dims) {
+  if (is_array_path(path)) return {values_of(path, read_array(path), dims)};
+  check(dims == 4, path, ": such a measurement is no picture; it is read from .npy only");
+  const Picture picture = read_picture(path);
+  return {values_of(path, picture.values(), dims), picture};
 }
 
 // Returns a shape in words, width x height of what is like an image.
@@ -228,10 +225,13 @@ NetworkShape shape_of(const Checkpoint& network, const std::string& name) {
           .device = network.network.device()};
 }
 
-Measurement read_measurement(const std::string& path,
+namespace {
+
+Measurement measurement_from(const FileValues& file,
+                             const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network) {
-  const auto [read, picture] = read_values(path, chosen.measurement_dims);
+  const auto& [read, picture] = file;
   Tensor y = in_fft_order(read, chosen, path);
   const Shape found = y.sizes().vec();
   const Shape image = image_of(path, found, chosen, network);
@@ -270,7 +270,7 @@ Measurement read_measurement(const std::string& path,
         " gives ",
         shape_words(wanted.sizes()));
   // Holes may hold anything, also NaN.
-  Tensor known = chosen.from_file ? y : whitened(chosen.spec, y);
+  Tensor known = chosen.from_file || chosen.is_given ? y : whitened(chosen.spec, y);
   known = known.to(network.device);
   const Tensor measured = A->format().measured(at::ones_like(known));
   known = known.masked_fill(measured == 0, 0);
@@ -284,6 +284,22 @@ Measurement read_measurement(const std::string& path,
       measurement_hints(path, picture, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
   result.warnings.insert(result.warnings.end(), hints.begin(), hints.end());
   return result;
+}
+
+}  // namespace
+
+Measurement read_measurement(const std::string& path,
+                             const OperatorChoice& chosen,
+                             const NetworkShape& network) {
+  return measurement_from(read_values(path, chosen.measurement_dims), path, chosen, network);
+}
+
+Measurement measurement_of(const Tensor& array,
+                           const std::string& name,
+                           const OperatorChoice& chosen,
+                           const NetworkShape& network) {
+  const Tensor values = values_of(name, array.to(at::kCPU), chosen.measurement_dims);
+  return measurement_from({values}, name, chosen, network);
 }
 
 Measurement simulate_measurement(const std::string& path,

@@ -46,6 +46,13 @@ Measurement read_measurement(const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network);
 
+// Returns the measurement of an array in memory as read_measurement() does that of a file; `name`
+// is for messages.
+Measurement measurement_of(const Tensor& array,
+                           const std::string& name,
+                           const OperatorChoice& chosen,
+                           const NetworkShape& network);
+
 // Measures a clean image of the network's size. The seed determines operator and noise, which is
 // white unless a model says otherwise.
 Measurement simulate_measurement(const std::string& path,

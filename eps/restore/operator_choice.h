@@ -33,6 +33,7 @@ struct OperatorChoice {
   Draw draw = {};
   bool is_random = false;             // two seeds may draw two operators
   bool from_file = false;             // its values are in the file, not in the spec
+  bool is_given = false;              // as it is, by a program: y is A x and white noise
   std::string mask = {};              // the file of a mask over the image
   bool centred = false;               // OperatorOptions::centred
   std::optional<Border> border = {};  // of a blur; valid: the frame of y is smaller

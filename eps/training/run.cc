@@ -144,6 +144,11 @@ class Run {
     return votes.item<float>() > 0;
   }
 
+  void write_line(const std::string& line) {
+    directory_.log(line);
+    if (hooks_.log) hooks_.log(line);
+  }
+
   void log() {
     const double rate = trainer_.learning_rate();
     const Trainer::Report report = trainer_.report();  // waits for the device
@@ -159,14 +164,13 @@ class Run {
     const auto now = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(now - last_time_).count();
     if (ranks_.first())
-      directory_.log(
-          json_text({{"images", images},
-                     {"loss", report.loss.all},
-                     {"loss_by_sigma", by_band(report.loss)},
-                     {"images_per_second",
-                      static_cast<double>(images - last_logged_) / std::max(seconds, 1e-9)},
-                     {"learning_rate", rate},
-                     {"gradient_norm", report.gradient_norm}}));
+      write_line(json_text({{"images", images},
+                            {"loss", report.loss.all},
+                            {"loss_by_sigma", by_band(report.loss)},
+                            {"images_per_second",
+                             static_cast<double>(images - last_logged_) / std::max(seconds, 1e-9)},
+                            {"learning_rate", rate},
+                            {"gradient_norm", report.gradient_norm}}));
     last_logged_ = images;
     last_time_ = std::chrono::steady_clock::now();
   }
@@ -178,9 +182,9 @@ class Run {
                                        std::min<int64_t>(config_.batch, 256),
                                        ranks_);
     if (ranks_.first())
-      directory_.log(json_text({{"images", trainer_.images_seen()},
-                                {"validation_loss", means.all},
-                                {"validation_loss_by_sigma", by_band(means)}}));
+      write_line(json_text({{"images", trainer_.images_seen()},
+                            {"validation_loss", means.all},
+                            {"validation_loss_by_sigma", by_band(means)}}));
     last_time_ = std::chrono::steady_clock::now();
   }
 

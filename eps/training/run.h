@@ -10,6 +10,7 @@ namespace eps::training {
 struct TrainingHooks {
   std::function<void(int64_t seen, int64_t total)> progress = {};  // at the start and every step
   std::function<void(const std::string&)> say = {};
+  std::function<void(const std::string& line)> log = {};  // each new line of log.jsonl
   std::function<bool()> stop = {};  // called now and then: true ends the run after a checkpoint
   std::function<void(int64_t seen)> stopped = {};  // in the end, where `stop` ended the run
 };

@@ -16,13 +16,24 @@ TEST(SoftMeasurement, IsWeighedAsItIsRead) {
   write_array(folder.file("x.npy"), picture);
   const OperatorChoice chosen =
       choose_operator({.spec = "soft_mask:file=" + folder.file("w.npy")}, 2);
-  const Problem problem =
-      read_measurement(
-          folder.file("x.npy"), chosen, {.name = "net", .resolution = 2, .channels = 3})
-          .problem;
+  const NetworkShape network{.name = "net", .resolution = 2, .channels = 3};
+  const Problem problem = read_measurement(folder.file("x.npy"), chosen, network).problem;
   const Tensor wanted = (weights * picture.nan_to_num(0)).unsqueeze(0);
   EXPECT_TRUE(problem.y.allclose(wanted));
   EXPECT_EQ(problem.measurements().item<double>(), 9);
+  const Measurement in_memory = measurement_of(picture, "x", chosen, network);
+  EXPECT_TRUE(in_memory.problem.y.equal(problem.y));
+}
+
+// A program that made y by the operator itself has w x + sigma_y n already.
+TEST(SoftMeasurement, IsTakenAsItIsFromAProgram) {
+  const Folder folder;
+  write_array(folder.file("w.npy"), at::full({2, 2}, 0.5, at::kDouble));
+  const Tensor y = Rng(1).normal({3, 2, 2}) / 4;
+  OperatorChoice chosen = choose_operator({.spec = "soft_mask:file=" + folder.file("w.npy")}, 2);
+  chosen.is_given = true;
+  const NetworkShape network{.name = "net", .resolution = 2, .channels = 3};
+  EXPECT_TRUE(measurement_of(y, "y", chosen, network).problem.y[0].equal(y));
 }
 
 }  // namespace

@@ -1,0 +1,201 @@
+"""Networks: in Python as in C++, in files, and in training loops of one's own."""
+import tempfile
+import unittest
+
+import torch
+from support import needs, needs_model
+
+import eps
+
+TINY = dict(
+    data="synthetic:size=16,count=64",
+    preset="tiny",
+    images=64,
+    batch=16,
+    validation_images=8,
+    preview_images=0,
+    device="cpu",
+)
+
+
+def noisy(seed=0, size=64):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(2, 3, size, size, generator=generator, dtype=torch.float64)
+
+
+class InPython(unittest.TestCase):
+    """The modules of eps.nets equal the C++ to 1e-5."""
+
+    def check(self, network, size=64):
+        module = network.module().eval()
+        for sigma in (0.01, 1.0, 40.0):
+            if network.inputs == "prior":
+                x = noisy(size=size).float() * sigma
+                pairs = [(network(x, sigma), module(x, sigma))]
+            else:
+                pairs = []
+                for spec in ("inpaint_random:missing=0.7", "blur_gaussian:std=1,size=5,border=valid"):
+                    A = eps.operator(spec, (3, size, size))
+                    x = noisy(size=size)
+                    query = eps.query(A, A(x) * 0.3, x * sigma, sigma, 0.05, network.inputs)
+                    pairs.append((network(query), module(query)))
+            for wanted, got in pairs:
+                self.assertLess((wanted - got).abs().max(), 1e-5 * max(1, wanted.abs().max()))
+
+    def test_those_that_come_with_eps(self):
+        for name in eps.models():
+            with self.subTest(name):
+                self.check(eps.load(name, device="cpu"))
+
+    @needs_model("photos-eps-small")
+    def test_the_local_one_at_sizes_that_no_level_divides(self):
+        network = eps.load("photos-eps-small", device="cpu")
+        module = network.module().eval()
+        A = eps.operator("inpaint_random:missing=0.5", (3, 37, 50))
+        x = torch.randn(1, 3, 37, 50, dtype=torch.float64)
+        query = eps.query(A, A(x), x, 0.5, 0.05, network.inputs)
+        self.assertLess((network(query) - module(query)).abs().max(), 1e-5)
+
+    def test_those_that_eps_trains(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for k, options in enumerate(
+                [
+                    dict(input="prior"),
+                    dict(tasks="random_inpainting", preconditioning="anisotropic", show_skip=True),
+                    dict(tasks="random_inpainting", arch="local", input="eps_precision", patch=1),
+                    dict(tasks="random_inpainting", arch="local", norm="group", scale_side=True),
+                ]
+            ):
+                with self.subTest(**options):
+                    network = eps.train(f"{folder}/{k}", **TINY, **options)
+                    self.check(network, size=16)
+
+
+class Files(unittest.TestCase):
+    @needs_model("faces64-prior")
+    def test_a_module_goes_to_a_file_and_back(self):
+        module = eps.load("faces64-prior", device="cpu").module()
+        with torch.no_grad():
+            next(iter(module.parameters())).add_(0.01)
+        x = noisy().float()
+        with tempfile.TemporaryDirectory() as folder:
+            module.save(f"{folder}/changed.safetensors")
+            again = eps.load(f"{folder}/changed.safetensors", device="cpu")
+        self.assertLess((again(x, 1.0) - module(x, 1.0)).abs().max(), 1e-5)
+        self.assertLess((module.network("cpu")(x, 1.0) - again(x, 1.0)).abs().max(), 1e-9)
+
+    @needs("safetensors")
+    @needs_model("faces64-eps")
+    def test_the_safetensors_package_reads_and_writes_checkpoints(self):
+        from safetensors import safe_open
+        from safetensors.torch import load_file, save_file
+
+        path = eps._eps.find_model("faces64-eps")
+        network = eps.load("faces64-eps", device="cpu")
+        module = network.module()
+        module.load_state_dict(load_file(path))  # strictly: all names, and no others
+        with safe_open(path, "pt") as file:
+            self.assertEqual(file.metadata()["config"], network._bound.metadata["config"])
+        with tempfile.TemporaryDirectory() as folder:
+            tensors = {name: t.contiguous() for name, t in module.state_dict().items()}
+            save_file(tensors, f"{folder}/a.safetensors", module.metadata)
+            again = eps.load(f"{folder}/a.safetensors", device="cpu")
+        A = eps.operator("super_resolution:factor=4", (3, 64, 64))
+        query = eps.query(A, A(noisy()), noisy(1), 1.0, 0.05, network.inputs)
+        self.assertTrue(torch.equal(network(query), again(query)))
+
+
+class Small(torch.nn.Module):
+    """A network of the user's own: the query and its noise level in, an image out."""
+
+    def __init__(self, inputs):
+        super().__init__()
+        self.first = torch.nn.Conv2d(inputs, 24, 3, padding=1)
+        self.level = torch.nn.Linear(1, 24)
+        self.second = torch.nn.Conv2d(24, 24, 3, padding=1)
+        self.last = torch.nn.Conv2d(24, 1, 3, padding=1)
+
+    def forward(self, x, noise_label):
+        h = torch.relu(self.first(x) + self.level(noise_label[:, None])[:, :, None, None])
+        return self.last(torch.relu(self.second(h)))
+
+
+class OwnLoops(unittest.TestCase):
+    SHAPE = (1, 12, 12)
+
+    def data(self, count, seed):
+        """Smooth images: a random plane each."""
+        generator = torch.Generator().manual_seed(seed)
+        a = torch.rand(count, 3, 1, 1, generator=generator, dtype=torch.float64) - 0.5
+        rows = torch.linspace(-1, 1, 12, dtype=torch.float64)[:, None]
+        return (a[:, :1] * rows + a[:, 1:2] * rows.T + a[:, 2:]).reshape(count, *self.SHAPE)
+
+    def test_a_network_learns_the_posterior(self):
+        for preconditioning in ("edm", "anisotropic"):
+            torch.manual_seed(0)
+            A = eps.operator("inpaint_random:missing=0.5", self.SHAPE)
+            posterior = eps.Posterior(Small(2), "eps", preconditioning=preconditioning)
+            optimiser = torch.optim.Adam(posterior.parameters(), 3e-3)
+            losses = []
+            for step in range(150):
+                x0 = self.data(32, step)
+                y = A.observe(x0, 0.05)
+                sigma = torch.exp(torch.randn(32, dtype=torch.float64) * 1.2 - 0.4)
+                x_t = x0 + sigma.reshape(-1, 1, 1, 1) * torch.randn_like(x0)
+                loss = posterior.loss(eps.query(A, y, x_t, sigma, 0.05), x0).mean()
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+                losses.append(loss.item())
+            self.assertLess(sum(losses[-20:]), 0.8 * sum(losses[:20]), preconditioning)
+            x0 = self.data(1, 999)
+            y = A.observe(x0, 0.05, seed=1)
+            r = eps.restore(y, A, 0.05, samples=4, steps=5, model=posterior)
+            error = (r.mean - x0[0]).square().mean().sqrt()
+            self.assertLess(error, 0.5 * x0.square().mean().sqrt())
+
+    def test_derivatives_reach_x_t_through_query_and_network(self):
+        """float32 inside, so against a difference quotient with a bound of its size."""
+        for preconditioning in ("edm", "anisotropic"):
+            torch.manual_seed(0)
+            A = eps.operator("blur_gaussian:std=1,size=5", self.SHAPE)
+            posterior = eps.Posterior(torch.nn.Conv2d(2, 1, 3, padding=1), "eps", preconditioning=preconditioning)
+            posterior.model.forward = lambda x, noise_label: torch.nn.functional.conv2d(
+                x, posterior.model.weight, posterior.model.bias, padding=1
+            )
+            x_t, y = self.data(1, 0), A(self.data(1, 1))
+            weights = torch.randn_like(x_t)
+
+            def value(x):
+                return (posterior(eps.query(A, y, x, 0.5, 0.1)).double() * weights).sum()
+
+            leaf = x_t.clone().requires_grad_()
+            (gradient,) = torch.autograd.grad(value(leaf), leaf)
+            direction = torch.randn_like(x_t)
+            h = 0.1  # the map is affine, so that any step is exact
+            with torch.no_grad():
+                slope = (value(x_t + h * direction) - value(x_t - h * direction)) / (2 * h)
+            self.assertLess(abs(slope - (gradient * direction).sum()) / abs(slope), 1e-4)
+
+    def test_derivatives_that_do_not_exist_are_refused(self):
+        A = eps.operator("identity", self.SHAPE)
+        y = self.data(1, 0).requires_grad_()
+        with self.assertRaisesRegex(eps.Error, "eps.pivot has them for y"):
+            eps.query(A, y, self.data(1, 1), 1.0, 0.1)
+
+    def test_any_function_is_a_prior(self):
+        """A Gaussian prior N(0, 1) of white pixels: the posterior of a mask is known."""
+        A = eps.operator("inpaint_random:missing=0.5", self.SHAPE)
+        y = A.observe(self.data(1, 0), 0.5, seed=0)
+        prior = eps.Prior(lambda x, sigma: x / (1 + sigma**2))
+        samples = eps.method("mmps", steps=100)(y, A, 0.5, prior, samples=400)
+        measured = (A.measured().expand(1, *self.SHAPE) == 1)[0]
+        wanted = (y[0] / 1.25)[measured]
+        bound = 5 * (0.2 / 400) ** 0.5
+        self.assertLess((samples.mean(0)[measured] - wanted).abs().max(), bound + 0.02)
+        self.assertLess(abs(samples.std(0)[measured].mean() - 0.2**0.5), 0.02)
+        self.assertLess(abs(samples.std(0)[~measured].mean() - 1), 0.03)
+
+
+if __name__ == "__main__":
+    unittest.main()

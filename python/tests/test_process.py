@@ -1,0 +1,54 @@
+"""What would take the process down: wrong calls, and two libtorch."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import eps
+from eps import _torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CALLS = os.environ.get("EPS_WRONG_CALLS", "1500")
+
+
+class WrongCalls(unittest.TestCase):
+    def test_all_end_in_exceptions(self):
+        """EPS_WRONG_CALLS=10000 makes more of them."""
+        done = subprocess.run(
+            [sys.executable, "-X", "faulthandler", os.path.join(HERE, "wrong_calls.py"), CALLS],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertIn("TypeError", done.stdout)
+
+
+class OneLibtorch(unittest.TestCase):
+    def run_python(self, script):
+        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    def test_there_is_one(self):
+        self.assertEqual(len(_torch.loaded_libtorches()), 1)
+
+    def test_another_torch_is_refused_with_words(self):
+        done = self.run_python("import torch; torch.__version__ = '9.9.9'; import eps")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ImportError: eps was built for torch", done.stderr)
+        self.assertIn("9.9.9", done.stderr)
+
+    def test_a_second_libtorch_in_the_process_is_refused_with_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "libtorch_cpu.so.0")
+            with open(path, "wb") as file:
+                file.write(b"\0" * 4096)
+            done = self.run_python(
+                f"import mmap; f = open({path!r}, 'r+b'); m = mmap.mmap(f.fileno(), 0); import eps"
+            )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ImportError: two libtorch are loaded", done.stderr)
+        self.assertIn(path, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
