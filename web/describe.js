@@ -107,7 +107,7 @@ function chooseTool() {
 
 async function readPatch() {
   const {left, top, right, bottom} = patch.box;
-  if (right - left < 4 || bottom - top < 4) return complain('The patch is too small: at least 4 × 4 pixels are wanted.');
+  if (right - left < 8 || bottom - top < 8) return complain('The patch is too small: at least 8 × 8 pixels are wanted.');
   try {
     const read = await api.noise(picture, {x: left, y: top, width: right - left, height: bottom - top});
     patch.level = Number(read.grey_levels.toPrecision(2)) || kNoNoise;

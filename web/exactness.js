@@ -84,8 +84,8 @@ function draw(answer) {
     plots.append(element('figure', {}, element('canvas', {role: 'img'}), element('figcaption', {}, element('b'), element('span'))));
   all.forEach((method, k) => {
     const [canvas, caption] = plots.children[k].children;
-    const [name, how] = kWords[method.name] ?? [method.name, ''];
-    const said = method.name === 'truth' ? '' : judged(method.samples, exact);
+    const [name, how] = kWords[method.method ?? method.name] ?? [method.name, ''];
+    const said = method.name === 'truth' ? '' : method.samples.length ? judged(method.samples, exact) : `No answer: ${method.error}.`;
     caption.children[0].textContent = name;
     caption.children[1].textContent = [how && `${how[0].toUpperCase()}${how.slice(1)}.`, said].filter(Boolean).join(' ');
     canvas.setAttribute('aria-label', `${name}: ${method.samples.length} samples of two pixels. ${said}`);

@@ -72,7 +72,7 @@ export async function openJob(id) {
   if (!same) await result.open(job);
   if (job?.id !== id) return;
   if (isActive()) watch(id);
-  else if (job.state === 'done') result.showResult(job);
+  else if (job.state === 'done') result.showResult(job);  // its pictures come one by one
 }
 
 function show() {
@@ -80,7 +80,7 @@ function show() {
   at('job-state').textContent = kStates[job.state];
   at('job-state').className = `state ${job.state}`;
   at('progress-part').hidden = !isActive();
-  at('result-part').hidden = job.state !== 'done';
+  at('result-part').hidden = !result.complete;
   at('job-error').hidden = !job.error;
   at('job-error').textContent = job.error ?? '';
   at('command').textContent = job.command ?? '';
@@ -102,7 +102,7 @@ function showProgress() {
   const {done = 0, total = 0} = job.evaluations ?? {};
   at('progress').value = total ? done / total : 0;
   at('progress-words').textContent = job.state === 'queued'
-    ? (job.position > 1 ? `Waits: ${job.position - 1} before it.` : 'Waits for its turn.')
+    ? (job.position > 1 ? `Waits: ${job.position - 1} before it.` : 'Waits: it is the next.')
     : job.stage ? `${job.stage[0].toUpperCase()}${job.stage.slice(1)}` : 'Begins.';
   const left = duration(job.seconds_left);
   at('progress-left').textContent = total ? `${done} of ${total} steps done, ${total - done} left${left && done ? `: ${left}` : ''}` : '';

@@ -60,25 +60,23 @@ export class Result {
     if (this.complete) return;
     this.complete = true;
     this.job = job;
-    const {report} = job;
     this.names = this.listNames(job);
-    this.stage.setSize(job.width, job.height);
+    this.showStrip();
+    this.showWords(job);
+    const sampled = !job.report.quick && job.samples > 1;
+    for (const id of ['morph', 'heat', 'pixel-part']) at(id).closest('.row, .check, section').hidden = !sampled;
+    document.querySelector('[name="arrange"][value="all"]').parentElement.hidden = !sampled;
+    if (sampled) this.pixel.open(job);
+    at('result-part').hidden = false;
     const [before, mean] = await Promise.all([this.load('measurement'), this.load('mean')]);
     if (this.job !== job) return;
     this.before = before ?? this.before;
     this.shown = mean;
-    const sampled = !report.quick && job.samples > 1;
-    for (const id of ['morph', 'heat', 'pixel-part']) at(id).closest('.row, .check, section').hidden = !sampled;
-    at('heat-slide').hidden = true;
-    const arranged = document.querySelector('[name="arrange"][value="all"]').parentElement;
-    arranged.hidden = !sampled;
-    this.showStrip();
-    this.showWords(job);
-    if (sampled) {
-      this.deviation = await this.load('deviation');
-      this.pixel.open(job);
-    }
+    // The picture that was given may have been smaller.
+    if (mean) this.stage.setSize(mean.width, mean.height);
     this.draw();
+    this.deviation = sampled ? await this.load('deviation') : null;
+    if (this.job === job) this.draw();
   }
 
   listNames(job) {
