@@ -11,6 +11,7 @@ import {lineTool, paintTool, patchTool} from './tools.js';
 const painting = {mask: null, kind: 'brush', size: 12};
 const line = {length: 15, angle: 0};
 const patch = {box: null, level: null};
+let said = false;  // whether the user said if the picture is fine
 let picture = null, kernel = null, models = [], limits = {}, stage, tools, preview, created, closed;
 
 export const hasPicture = () => Boolean(picture);
@@ -35,17 +36,28 @@ export function describe(next) {
   picture = next;
   painting.mask = new Mask(picture.width, picture.height);
   patch.box = patch.level = null;
+  said = false;
   line.x = line.y = undefined;
   at('picture-name').textContent = picture.name;
   at('picture-size').textContent = `${picture.width} × ${picture.height} pixels. ${picture.note ?? ''}`;
-  if (picture.width * picture.height > (limits.pixels ?? Infinity))
-    complain(`The picture has more pixels than this server takes (${(limits.pixels / 1e6).toFixed(0)} million).`);
+  const refused = tooLarge();
+  if (refused) complain(refused);
   stage.size = {width: 0, height: 0};
   stage.setSize(picture.width, picture.height);
   // A brush that covers about a fiftieth of the picture.
   at('brush').value = Math.max(2, Math.round(Math.max(picture.width, picture.height) / 50));
   at('brush').dispatchEvent(new Event('input'));
   changed();
+}
+
+// Returns a sentence about a picture that the server would refuse, or nothing.
+function tooLarge() {
+  const {pixels = Infinity, body_bytes: bytes = Infinity} = limits;
+  if (picture.width * picture.height > pixels)
+    return `The picture has ${(picture.width * picture.height / 1e6).toFixed(0)} million pixels; this server takes ${(pixels / 1e6).toFixed(0)} million.`;
+  const size = picture.file?.size ?? 0;
+  return size > 0.98 * bytes
+    ? `The file has ${(size / 1048576).toFixed(0)} MiB; this server takes ${(bytes / 1048576).toFixed(0)} MiB (eps serve --most-mib).` : '';
 }
 
 // Returns whether a suggestion is shown: a network that fits the size of the result better.
@@ -124,6 +136,8 @@ const kNoNoise = 0.1;
 function changed() {
   if (!picture) return;
   const damage = chosen('damage');
+  // Demo pictures are fine: nothing happened to them but what is painted over.
+  if (!said) at('simulate').checked = Boolean(picture.demo) && damage !== 'mask';
   for (const part of document.querySelectorAll('[data-damage]')) part.hidden = part.dataset.damage !== damage;
   for (const id of ['noise-part', 'simulate-part', 'settings', 'go']) at(id).hidden = !damage;
   const simulated = at('simulate').checked;
@@ -174,17 +188,19 @@ function show() {
 }
 
 async function submit(quick) {
+  const refused = tooLarge();
+  if (refused) return complain(refused);
   if (chosen('damage') === 'mask' && !ready()) return complain('Nothing is painted yet: paint over what is wrong.');
   if (!ready()) return complain('The picture of the blur is missing.');
   if (chosen('noise') === 'patch' && !patch.level) return complain('Draw the patch of which the noise is to be read.');
-  const said = await request();
+  const wanted = await request();
   if (quick) {
-    said.options.quick = true;
-    for (const name of ['samples', 'steps', 'method']) delete said.options[name];
+    wanted.options.quick = true;
+    for (const name of ['samples', 'steps', 'method']) delete wanted.options[name];
   }
   at('restore').disabled = at('quick').disabled = true;
   try {
-    const job = await api.create(said.options, said.picture, said.files);
+    const job = await api.create(wanted.options, wanted.picture, wanted.files);
     complain();
     created(job.id);
   } catch (failure) {
@@ -207,6 +223,7 @@ function listenToForm() {
   });
   const soon = later(30, changed);
   form.addEventListener('input', (event) => {
+    if (event.target.id === 'simulate') said = true;
     if (event.target.id === 'brush') painting.size = Number(at('brush').value);
     if (event.target.id.startsWith('motion-')) {
       line.length = Number(at('motion-length').value) || 1;
@@ -214,7 +231,12 @@ function listenToForm() {
     }
     soon();
   });
-  form.addEventListener('change', changed);
+  form.addEventListener('change', (event) => {
+    changed();
+    // What belongs to the damage stands below, perhaps out of sight.
+    if (event.target.name === 'damage')
+      document.querySelector('[data-damage]:not([hidden])')?.scrollIntoView({block: 'nearest'});
+  });
 }
 
 function listenToMask() {

@@ -130,7 +130,7 @@ function watch(id) {
     }),
     warning: heard(({text}) => { if (!job.warnings.includes(text)) job.warnings.push(text); }),
     end: () => finish(id),
-    lost: () => { if (job?.id === id) finish(id); },
+    lost: () => setTimeout(() => { if (job?.id === id) finish(id); }, 2000),
   });
 }
 
