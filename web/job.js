@@ -5,6 +5,7 @@ import * as queue from './queue.js';
 import {Result} from './result.js';
 import {duration, kStates} from './words.js';
 
+const kTitle = document.title;
 let job = null, stream = null, result = null, fetching = false, newest = 0, drawn = 0, spoken = 0;
 
 export function startJob({again}) {
@@ -47,6 +48,7 @@ export function closeJob() {
   result?.close();
   job = null;
   queue.mark(null);
+  document.title = kTitle;
 }
 
 // Shows a restoration, as far as it is.
@@ -77,6 +79,8 @@ export async function openJob(id) {
 
 function show() {
   at('job-name').textContent = job.name;
+  const {done, total} = job.evaluations ?? {};
+  document.title = `${job.name}, ${job.state === 'running' && total ? `${Math.floor(100 * done / total)}%` : kStates[job.state]}: eps`;
   at('job-state').textContent = kStates[job.state];
   at('job-state').className = `state ${job.state}`;
   at('progress-part').hidden = !isActive();

@@ -19,6 +19,11 @@ function show(view, page) {
     else link.removeAttribute('aria-current');
 }
 
+// Gives the focus to the view where what had it is no longer seen.
+function keepFocus() {
+  if (!document.activeElement?.offsetParent) at('content').focus({preventScroll: true});
+}
+
 // Shows what the address names: #new, #job=ID, #exactness, #networks.
 function route() {
   const hash = location.hash.slice(1);
@@ -106,7 +111,10 @@ async function start() {
       },
       close: () => route(),
     });
-    addEventListener('hashchange', route);
+    addEventListener('hashchange', () => {
+      route();
+      keepFocus();
+    });
     route();
     await listDemos();
   } catch (failure) {

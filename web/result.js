@@ -1,6 +1,6 @@
 // The pictures of a restoration on their stage: before and after, samples, and where they disagree.
 import * as api from './api.js';
-import {at, chosen, complain, element} from './dom.js';
+import {at, choose, chosen, complain, element} from './dom.js';
 import {Pixel} from './pixel.js';
 import {Stage} from './stage.js';
 import {numbers, verdict} from './words.js';
@@ -17,7 +17,7 @@ export class Result {
     for (const id of ['heat', 'heat-strength']) at(id).addEventListener('input', () => this.draw());
     for (const input of document.querySelectorAll('[name="arrange"]')) input.addEventListener('change', () => this.draw());
     at('morph').addEventListener('click', () => this.morph(!this.morphing));
-    at('strip').addEventListener('change', () => this.choose(chosen('shown')));
+    at('strip').addEventListener('change', () => this.showOne(chosen('shown')));
     this.close();
   }
 
@@ -116,14 +116,20 @@ export class Result {
     at('heat-legend').textContent = white ? `up to ±${(127.5 * white).toFixed(0)}` : '';
   }
 
-  async choose(name) {
+  async showOne(name) {
     this.morph(false);
+    this.leaveAll();
     const {job} = this;
     const image = await this.load(name);
     if (this.job !== job || chosen('shown') !== name) return;
     if (!image) return complain(`${name}.png cannot be read.`);
     this.shown = image;
     this.draw();
+  }
+
+  // One picture is looked at: no longer all samples.
+  leaveAll() {
+    if (chosen('arrange') === 'all') choose('arrange', 'divider');
   }
 
   async samples() {
@@ -139,6 +145,7 @@ export class Result {
     at('morph').textContent = on ? 'Stop the morph' : 'Morph between samples';
     this.fade = null;
     if (!on) return void (this.job && this.draw());
+    this.leaveAll();
     const samples = await this.samples();
     const begin = performance.now();
     const step = (now) => {
