@@ -35,6 +35,7 @@ class Sayings(Session):
         self.choose("damage", "motion")
         self.browser.drag([at(10, 40), at(20, 40), at(30, 40)])
         self.assertIn("--motion 20,0", self.command())
+        at = self.pixel_at("edit")  # the queue came into sight
         self.browser.drag([at(30, 40), at(30, 31)])  # upwards: counter-clockwise from the right
         self.assertIn("--motion 9,90", self.command())
         self.choose("damage", "defocus")
