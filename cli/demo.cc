@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "eps/io/images/image.h"
 #include "eps/model/bundled.h"
+#include "eps/report/restored_files.h"
 
 namespace eps::cli {
 namespace {
@@ -79,7 +80,7 @@ void run_demo(DemoOptions o) {
         report.psnr_of_mean.value_or(0));
     std::cout.flush();
   }
-  write_png(o.out, sheet(rows));
+  write_png(o.out, report::restored_sheet(rows));
   fmt::print("{:.0f} s; sheet: {}\n",
              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
              o.out);

@@ -75,6 +75,7 @@ int run(int argc, char** argv) {
   eps::cli::add_run(app);
   eps::cli::add_runs(app);
   eps::cli::add_sample(app);
+  eps::cli::add_serve(app);
   eps::cli::add_train(app);
   eps::cli::add_verify(app);
 

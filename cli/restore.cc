@@ -3,14 +3,14 @@
 
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <cmath>
 #include <iostream>
 
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/seed.h"
 #include "cli/verbs.h"
+#include "eps/report/restored_files.h"
+#include "eps/restore/stated_noise.h"
 
 namespace eps::cli {
 namespace {
@@ -21,41 +21,6 @@ struct RestoreOptions {
   std::string noise, growth, out, region = "auto";
   bool arrays = false;
 };
-
-// Returns the number in `text`, a part of the value `whole` of an option.
-double parse_number(const std::string& text,
-                    const std::string& whole,
-                    const char* option,
-                    const char* wanted) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, value);
-  check(status == std::errc() && stop == end && value > 0 && std::isfinite(value),
-        option,
-        " ",
-        whole,
-        ": a number > 0 is wanted, ",
-        wanted);
-  return value;
-}
-
-// Returns noise levels in units of [-1, 1] of "6.4", in grey levels of 8 bits, or of "sigma=0.05";
-// several, separated by commas, are those of channels.
-std::vector<double> parse_noise(const std::string& text) {
-  const std::string prefix = "sigma=";
-  const bool in_units = text.starts_with(prefix);
-  std::vector<double> levels;
-  size_t begin = in_units ? prefix.size() : 0;
-  for (size_t end = 0; end != std::string::npos; begin = end + 1) {
-    end = text.find(',', begin);
-    const double value = parse_number(text.substr(begin, end - begin),
-                                      text,
-                                      "--noise",
-                                      "in grey levels of 8 bits, or sigma=V in units of [-1, 1]");
-    levels.push_back(in_units ? value : value * kGreyLevel);
-  }
-  return levels;
-}
 
 // Refuses statements of the noise that contradict each other or are not complete.
 void check_noise_options(const RestoreOptions& o) {
@@ -79,7 +44,7 @@ void check_noise_options(const RestoreOptions& o) {
 void set_noise(const RestoreOptions& o, RestorationRequest& request) {
   check_noise_options(o);
   if (!o.noise.empty()) {
-    const std::vector<double> levels = parse_noise(o.noise);
+    const std::vector<double> levels = parse_noise_levels(o.noise, "--noise");
     check(levels.size() == 1 || o.growth.empty(),
           "--noise ",
           o.noise,
@@ -92,11 +57,11 @@ void set_noise(const RestoreOptions& o, RestorationRequest& request) {
   // A variance of b grey levels a grey level is b kGreyLevel in units of [-1, 1].
   if (!o.growth.empty())
     request.noise.growth =
-        kGreyLevel * parse_number(o.growth,
-                                  o.growth,
-                                  "--noise-growth",
-                                  "in grey levels squared by which the variance grows with each "
-                                  "grey level");
+        kGreyLevel * parse_positive(o.growth,
+                                    o.growth,
+                                    "--noise-growth",
+                                    "in grey levels squared by which the variance grows with each "
+                                    "grey level");
 }
 
 void print_residual(const RestorationReport& report) {
@@ -159,7 +124,7 @@ void run_restore(RestoreOptions o) {
               << "sigma=" << o.noise << "?\n";
   const Checkpoint model = load_restoring_network(o.network, o.request.method);
   const RestorationResult result = restore_in_sight(o.request, o.network, model);
-  write_restored(folder, result, o.arrays);
+  report::write_restored(folder, result, o.arrays);
   print_summary(result.report, folder);
 }
 

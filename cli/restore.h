@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/model.h"
-#include "cli/restore_files.h"
+#include "eps/restore/restore.h"
 
 namespace eps::cli {
 

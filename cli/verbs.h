@@ -19,6 +19,7 @@ void add_restore(CLI::App& app);
 void add_run(CLI::App& app);
 void add_runs(CLI::App& app);
 void add_sample(CLI::App& app);
+void add_serve(CLI::App& app);
 void add_train(CLI::App& app);
 void add_verify(CLI::App& app);
 

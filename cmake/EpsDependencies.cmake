@@ -78,6 +78,33 @@ find_package(CLI11 REQUIRED)
 find_package(PNG REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(ZLIB REQUIRED)
+# cpp-httplib, for eps serve: Debian's is a library, others are a header. The server overrides what
+# later versions declare in another way.
+find_package(Threads REQUIRED)
+find_package(PkgConfig QUIET)
+set(EPS_HTTPLIB "")
+if(PkgConfig_FOUND)
+  pkg_check_modules(EPS_CPP_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib)
+  if(TARGET PkgConfig::EPS_CPP_HTTPLIB)
+    set(EPS_HTTPLIB PkgConfig::EPS_CPP_HTTPLIB Threads::Threads)
+  endif()
+endif()
+function(eps_check_httplib)
+  set(CMAKE_REQUIRED_QUIET ON)
+  set(CMAKE_REQUIRED_FLAGS ${TORCH_CXX_FLAGS})
+  set(CMAKE_REQUIRED_LIBRARIES ${EPS_HTTPLIB} Threads::Threads)
+  check_cxx_source_compiles("#include <httplib.h>
+                             struct Own : httplib::Server {
+                               bool ask(httplib::Stream& stream, bool& closed) {
+                                 return process_request(stream, true, closed, nullptr);
+                               }
+                             };
+                             int main() { return Own().is_running(); }" EPS_HAS_HTTPLIB)
+endfunction()
+eps_check_httplib()
+if(NOT EPS_HAS_HTTPLIB)
+  message(STATUS "cpp-httplib 0.11 to 0.14 not found: no eps serve (Debian: libcpp-httplib-dev)")
+endif()
 if(EPS_TESTS)
   find_package(GTest REQUIRED)
 endif()

@@ -4,7 +4,7 @@ set -eu
 
 # libopenblas0-openmp: without it libtorch falls back on the reference BLAS, many times slower.
 packages="cmake ninja-build g++ git clang-format libtorch-dev libgloo-dev libopenblas0-openmp libcli11-dev
-nlohmann-json3-dev libfmt-dev libpng-dev libjpeg-dev zlib1g-dev libgtest-dev libbenchmark-dev"
+nlohmann-json3-dev libcpp-httplib-dev pkg-config libfmt-dev libpng-dev libjpeg-dev zlib1g-dev libgtest-dev libbenchmark-dev"
 
 # Other systems, and machines with a PyTorch that is not Debian's, bring their own packages: CMake looks.
 own_torch='import sys, torch; sys.exit("dist-packages" in torch.__file__)'

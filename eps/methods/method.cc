@@ -36,6 +36,7 @@ Samples draw(const MethodChoice& choice,
   wide.y = problem.y.to(at::kDouble);
   if (wide.sigma_y.dim() > 0) wide.sigma_y = wide.sigma_y.to(wide.y.options());
   Oracle oracle(denoiser, wide, options.vjp_batch);
+  oracle.on_estimate = options.on_estimate;
   oracle.on_evaluation = options.on_evaluation;
   const Tensor noise = rng.normal(shape, wide.y.options());
   const Tensor images = choice.method.sample(oracle, choice.options, noise, rng);

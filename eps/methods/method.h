@@ -55,6 +55,7 @@ struct Samples {
 };
 struct SampleOptions {
   int64_t vjp_batch = 0;  // images whose derivatives are in memory at once; 0: all
+  std::function<void(const Tensor& estimates)> on_estimate = {};  // Oracle::on_estimate
   std::function<void(int64_t images)> on_evaluation = {};
 };
 // Draws N samples of the shape (N, C, H, W) on the device of y, whose batch is N, or 1 for N

@@ -66,16 +66,18 @@ Oracle::Oracle(const Denoiser& denoiser, const Problem& problem, int64_t vjp_bat
   problem_.A = std::make_shared<CountingOperator>(operator_, cost_);
 }
 
-void Oracle::count_evaluations(int64_t images) {
-  cost_.evaluations += images;
-  if (on_evaluation) on_evaluation(images);
+void Oracle::report(const Tensor& estimates) {
+  cost_.evaluations += estimates.size(0);
+  if (on_estimate) on_estimate(estimates);
+  if (on_evaluation) on_evaluation(estimates.size(0));
 }
 
 Tensor Oracle::ask(Query query) {
-  count_evaluations(query.x.size(0));
   if (query.A) query.A = operator_;  // the denoiser's own solves with A are no part of the cost
   const auto dtype = query.x.scalar_type();
-  return denoiser_.mean(query).to(dtype);
+  const Tensor estimates = denoiser_.mean(query).to(dtype);
+  report(estimates);
+  return estimates;
 }
 
 Tensor Oracle::denoise(const Tensor& x, const Tensor& sigma) {
@@ -89,7 +91,6 @@ Tensor Oracle::labels(int64_t images, int64_t begin, int64_t end) const {
 
 Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
   const int64_t all = x.size(0);
-  count_evaluations(all);
   const auto part = [this, sigma, all](const Tensor& images, int64_t begin, int64_t end) {
     return denoiser_
         .mean({.x = images,
@@ -97,7 +98,9 @@ Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
                .labels = labels(all, begin, end)})
         .to(images.scalar_type());
   };
-  return Linearisation(part, x, vjp_batch_, cost_);
+  const Linearisation linear(part, x, vjp_batch_, cost_);
+  report(linear.mean());
+  return linear;
 }
 
 Tensor Oracle::posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c) {

@@ -68,11 +68,14 @@ class Oracle {
   const Denoiser& denoiser() const { return denoiser_; }
 
   const Cost& cost() const { return cost_; }
+  // The functions are called when an evaluation has been asked for: the first with its answers for
+  // all states of the batch, the second with their number. Where one throws, the method stops.
+  std::function<void(const Tensor& estimates)> on_estimate = {};
   std::function<void(int64_t images)> on_evaluation = {};
 
  private:
   Tensor ask(Query query);
-  void count_evaluations(int64_t images);
+  void report(const Tensor& estimates);
   // Returns the labels of the images [begin, end) of a batch of `images`, which may hold each
   // problem several times.
   Tensor labels(int64_t images, int64_t begin, int64_t end) const;

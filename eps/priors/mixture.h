@@ -26,8 +26,11 @@ class Mixture final : public Denoiser {
   // Returns log p(x_t) of each image when x_t = alpha x0 + beta eps.
   Tensor log_density_at(const Tensor& x_t, const Coefficients& c) const;
 
-  Tensor mean() const;        // (C, H, W)
-  Tensor covariance() const;  // (d, d), of the whole mixture
+  const Tensor& weights() const { return weights_; }          // (K)
+  const Tensor& means() const { return means_; }              // (K, d)
+  const Tensor& covariances() const { return covariances_; }  // (K, d, d)
+  Tensor mean() const;                                        // (C, H, W)
+  Tensor covariance() const;                                  // (d, d), of the whole mixture
   Tensor sample(Rng& rng, int64_t count) const;
 
  private:

@@ -132,6 +132,14 @@ std::pair<Restoration, Tensor> restore_holes(const MethodChoice& choice,
     const Window& window = windows[k];
     RestorationOptions own = options;
     own.seed = derive_seed(options.seed, Stream::window, k);
+    if (options.on_mean)
+      own.on_mean = [&](const std::function<Tensor()>& mean) {
+        options.on_mean([&] {
+          const Tensor whole = all.mean.clone(), place = window.of(whole);
+          place.copy_(at::where(window.holes, mean(), place));
+          return whole;
+        });
+      };
     const Restoration part = restore(choice, denoiser, within(problem, window), own);
     if (k == 0) first = part.samples;
     const auto put = [&](const Tensor& whole, const Tensor& values) {

@@ -62,6 +62,14 @@ double mean_chi_square(const Problem& problem, const Tensor& samples) {
   return sum / static_cast<double>(samples.size(0));
 }
 
+// Returns the mean of finished samples and of estimates for `coming` others.
+Tensor running_mean(const Tensor& finished, const Tensor& estimates, int64_t coming, bool grey) {
+  Tensor sum = estimates.clamp(-1, 1).mean(0).to(at::kDouble) * coming;
+  if (grey) sum = sum.mean(0, true);
+  if (finished.size(0) > 0) sum = sum + finished.sum(0);
+  return (sum / (finished.size(0) + coming)).to(at::kCPU);
+}
+
 // Returns all samples, (S, C, H, W), drawn batch by batch, and grey if wanted; clipped.
 Tensor draw(const MethodChoice& choice,
             const Denoiser& denoiser,
@@ -78,8 +86,12 @@ Tensor draw(const MethodChoice& choice,
       streams.push_back(static_cast<uint64_t>(k));
     shape[0] = static_cast<int64_t>(streams.size());
     Rng rng(derive_seed(o.seed, Stream::posterior_sample), streams);
-    const Samples drawn =
-        sample_posterior(choice, denoiser, problem, shape, rng, {.on_evaluation = o.on_evaluation});
+    SampleOptions listening{.on_evaluation = o.on_evaluation};
+    if (o.on_mean)
+      listening.on_estimate = [&](const Tensor& estimates) {
+        o.on_mean([&] { return running_mean(all.slice(0, 0, begin), estimates, shape[0], grey); });
+      };
+    const Samples drawn = sample_posterior(choice, denoiser, problem, shape, rng, listening);
     const Tensor part = all.slice(0, begin, begin + shape[0]);
     part.copy_(grey ? drawn.images.mean(1, true) : drawn.images).clamp_(-1, 1);
     cost += drawn.cost;

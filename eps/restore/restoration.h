@@ -12,6 +12,11 @@ struct RestorationOptions {
   int64_t batch = 16;  // samples in memory together; does not change them
   uint64_t seed = 0;
   int64_t channels = 0;  // of the denoiser's images; 0: as the measurement's
+  // The function is called after each evaluation with one that computes the running mean: of the
+  // samples that are finished and of the estimates for those of the batch, (C, H, W) in [-1, 1].
+  // The mean is valid during the call only, and costs nothing unless it is asked for.
+  std::function<void(const std::function<Tensor()>& mean)> on_mean = {};
+  // An exception of the function stops the restoration, which leaves nothing behind.
   std::function<void(int64_t images)> on_evaluation = {};
 };
 

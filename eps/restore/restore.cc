@@ -128,6 +128,16 @@ Restoration part_of(const Restoration& whole, const Cut& part) {
   return shown;
 }
 
+// Returns the listener for a running mean, of whose picture `part` is shown.
+std::function<void(const std::function<Tensor()>&)> shown_mean(
+    const std::function<void(const std::function<Tensor()>&)>& listener,
+    const std::optional<Cut>& part) {
+  if (!listener || !part) return listener;
+  return [listener, part](const std::function<Tensor()>& mean) {
+    listener([&] { return part->of(mean()).contiguous(); });
+  };
+}
+
 // Returns the whitening of the noise where it is not white. Noise that grows with the signal does
 // so with the values of the file.
 Whitening whitening_for(const RestorationRequest& request, const Measurement& measurement) {
@@ -252,7 +262,9 @@ RestorationResult restore_measurement(const Measurement& measurement,
           (chosen.border && *chosen.border != Border::valid ? "; border=valid is faster" : "")},
          result);
   const NetworkDenoiser denoiser(network);
-  const RestorationOptions options = options_for(request, network, problem);
+  RestorationOptions options = options_for(request, network, problem);
+  // The samples have a running mean that is worth a look, those for the noise have not.
+  const auto on_mean = std::exchange(options.on_mean, {});
   std::vector<Window> windows = windows_for(request, chosen, network, problem);
   // One window has what the noise and the residual of all of them have.
   const Problem seen = windows.empty() ? problem : within(problem, windows[0]);
@@ -265,6 +277,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
   const auto parts = std::max<int64_t>(std::ssize(windows), 1);
   start_stage(request, "evaluations", measured_cost(choice).evaluations * options.samples * parts);
   Tensor samples;
+  options.on_mean = shown_mean(on_mean, measurement.shown);
   if (windows.empty()) {
     result.restoration = restore(choice, denoiser, problem, options);
     samples = result.restoration.samples;
@@ -273,6 +286,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
         restore_holes(choice, denoiser, problem, windows, options);
     report.windows = std::move(windows);
   }
+  options.on_mean = {};
   if (measurement.shown) result.restoration = part_of(result.restoration, *measurement.shown);
   report.quick = request.quick;
   add_results(report, result.restoration, measurement.truth);

@@ -32,7 +32,8 @@ const std::vector<std::string> kRooms = {"base",
                                          "restore",
                                          "report",
                                          "experiment",
-                                         "verify"};
+                                         "verify",
+                                         "serve"};
 
 Files sources_below(const std::string& folder) {
   Files files;

@@ -1,5 +1,5 @@
-// The files of eps restore.
-#include "cli/restore_files.h"
+// The files of a restoration.
+#include "eps/report/restored_files.h"
 
 #include "eps/io/array.h"
 #include "eps/io/file.h"
@@ -9,7 +9,7 @@
 #include "eps/io/new_folder.h"
 #include "eps/report/sheet.h"
 
-namespace eps::cli {
+namespace eps::report {
 namespace {
 
 Tensor measurement_picture(const RestorationResult& r) {
@@ -21,7 +21,7 @@ Tensor measurement_picture(const RestorationResult& r) {
 // Returns the deviation as a picture: black is certain, white the most uncertain pixel.
 Tensor deviation_picture(const Restoration& r) {
   const Tensor deviation = r.deviation.mean(0);
-  return report::heat_map(deviation, deviation.max().item<double>());
+  return heat_map(deviation, deviation.max().item<double>());
 }
 
 // Returns a picture for the sheet: the first window of restored holes, reduced to a cell.
@@ -59,9 +59,9 @@ std::vector<std::pair<std::string, Tensor>> cells(const RestorationResult& resul
 
 }  // namespace
 
-Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows) {
+Tensor restored_sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows) {
   constexpr int64_t kCell = 128;
-  report::Sheet sheet;
+  Sheet sheet;
   for (const auto& [label, result] : rows) {
     sheet.columns.clear();
     sheet.rows.push_back({label, {}});
@@ -72,7 +72,7 @@ Tensor sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows)
   }
   const Tensor& cell = sheet.rows.at(0).cells.at(0);
   const int64_t side = std::max(cell.size(1), cell.size(2));
-  return report::draw_sheet(sheet, std::max<int64_t>(1, kCell / side));
+  return draw_sheet(sheet, std::max<int64_t>(1, kCell / side));
 }
 
 void write_restored(const std::string& folder, const RestorationResult& result, bool all_arrays) {
@@ -105,9 +105,9 @@ void write_restored(const std::string& folder, const RestorationResult& result, 
   }
   for (const auto& [name, value] : result.measurement.problem.A->format().parameters())
     array(name, value[0]);
-  write_png(path("sheet.png"), sheet({{"", result}}));
+  write_png(path("sheet.png"), restored_sheet({{"", result}}));
   write_file_atomically(path("restore.json"), to_json(result.report));
   out.commit();
 }
 
-}  // namespace eps::cli
+}  // namespace eps::report
