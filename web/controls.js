@@ -37,6 +37,7 @@ export function options(name, noise) {
   for (const number of ['samples', 'steps', 'seed'])
     if (at(number).value !== '') all[number] = Number(at(number).value);
   if (at('method').value.trim()) all.method = at('method').value.trim();
-  if (at('region').value && chosen('damage') === 'mask') all.region = at('region').value;
+  // A network for one size only sees the whole picture at once.
+  if (all.operator.mask && !at('keep-part').hidden) all.region = at('keep').checked ? 'holes' : 'whole';
   return all;
 }

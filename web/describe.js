@@ -155,6 +155,7 @@ function changed() {
   at('enlarged').textContent = simulated ? `Reduced ${factor} ×, then enlarged again.` : `The result will have ${picture.width * factor} × ${picture.height * factor} pixels.`;
   const share = painting.mask.count / painting.mask.painted.length;
   at('mask-share').textContent = share ? `${(100 * share).toPrecision(2)}% of the picture is painted.` : 'Nothing is painted yet.';
+  at('keep-part').hidden = Boolean(models.find((one) => one.name === at('model').value)?.side);
   at('undo').disabled = !painting.mask.past.length;
   at('redo').disabled = !painting.mask.future.length;
   at('clear').disabled = at('mask-save').disabled = !share;

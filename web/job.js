@@ -3,7 +3,7 @@ import * as api from './api.js';
 import {at, complain, element, say} from './dom.js';
 import * as queue from './queue.js';
 import {Result} from './result.js';
-import {duration, kStates} from './words.js';
+import {duration, kStates, stage} from './words.js';
 
 const kTitle = document.title;
 let job = null, stream = null, result = null, fetching = false, newest = 0, drawn = 0, spoken = 0;
@@ -107,7 +107,7 @@ function showProgress() {
   at('progress').value = total ? done / total : 0;
   at('progress-words').textContent = job.state === 'queued'
     ? (job.position > 1 ? `Waits: ${job.position - 1} before it.` : 'Waits: it is the next.')
-    : job.stage ? `${job.stage[0].toUpperCase()}${job.stage.slice(1)}` : 'Begins.';
+    : job.stage ? stage(job.stage) : 'Loads the network.';
   const left = duration(job.seconds_left);
   at('progress-left').textContent = total ? `${done} of ${total} steps done, ${total - done} left${left && done ? `: ${left}` : ''}` : '';
   // Every quarter is said aloud.

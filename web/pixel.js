@@ -44,7 +44,7 @@ function reach(channels) {
   const ends = channels.flatMap((one) => [one.low, one.high, ...one.samples]);
   const low = Math.min(...ends), high = Math.max(...ends);
   const margin = Math.max(3, (kLeastReach - (high - low)) / 2);
-  return {low: Math.floor(low - margin), high: Math.ceil(high + margin)};
+  return {low: Math.max(0, Math.floor(low - margin)), high: Math.min(255, Math.ceil(high + margin))};
 }
 
 // Draws the samples of a channel as columns, over their interval and their mean.

@@ -68,7 +68,7 @@ export class Result {
     document.querySelector('[name="arrange"][value="all"]').parentElement.hidden = !sampled;
     if (sampled) this.pixel.open(job);
     at('result-part').hidden = false;
-    const [before, mean] = await Promise.all([this.load('measurement'), this.load('mean')]);
+    const [before, mean] = await Promise.all([this.load(job.report.simulated ? 'measurement' : 'image'), this.load('mean')]);
     if (this.job !== job) return;
     this.before = before ?? this.before;
     this.shown = mean;

@@ -2,6 +2,14 @@
 
 export const kStates = {queued: 'waits', running: 'at work', done: 'done', failed: 'failed', cancelled: 'cancelled'};
 
+// What the program calls the parts of its work.
+const kStages = {
+  'evaluations for the noise': 'Estimates the noise.',
+  'evaluations': 'Draws what it may have been.',
+  'evaluations for a flipped kernel': 'Tries the blur turned around.',
+};
+export const stage = (name) => kStages[name] ?? `${name[0].toUpperCase()}${name.slice(1)}.`;
+
 export function duration(seconds) {
   if (!(seconds >= 0)) return '';
   if (seconds < 1.5) return 'about a second';
@@ -12,11 +20,11 @@ export function duration(seconds) {
 // Returns whether what was said of the picture fits it, as one sentence and the class of its colour.
 export function verdict(report) {
   if (report.fits === false || report.findings?.length)
-    return {kind: 'failed', words: 'Something does not match what was said of the picture.'};
+    return {kind: 'failed', words: 'Something does not match your description of the picture.'};
   if (report.quick) return {kind: 'done', words: 'One quick guess. Restore it to see what else it may have been.'};
   if (report.noise?.estimated)
-    return {kind: 'done', words: 'Nothing in the picture speaks against what was said of it.'};
-  return {kind: 'done', words: 'What was said of the picture fits it, as well as its noise allows.'};
+    return {kind: 'done', words: 'Nothing in the picture contradicts your description.'};
+  return {kind: 'done', words: 'Your description fits the picture, as well as its noise allows.'};
 }
 
 const round = (value, digits = 3) => (typeof value === 'number' ? String(Number(value.toPrecision(digits))) : value);
