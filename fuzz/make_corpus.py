@@ -307,12 +307,78 @@ def jpeg_files():
     }
 
 
+def picture_size_files():
+    png_head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x02\0\0\0"
+    jpeg_head = b"\xff\xd8" + segment(0xE0, b"JFIF\0")
+    frame = segment(0xC0, b"\x08\x01\xe0\x02\x80\x03")
+    return {
+        "good_png": png_head,
+        "good_png_of_4_gigapixels": png_head.replace(b"\0\0\x02\x80", b"\xff\xff\xff\xff"),
+        "good_jpeg": jpeg_head + frame + bytes(4),
+        "good_jpeg_progressive": jpeg_head + b"\xff" * 3 + segment(0xC2, frame[4:]) + bytes(4),
+        "png_cut": png_head[:20],
+        "png_without_head": png_head.replace(b"IHDR", b"IDAT"),
+        "jpeg_without_frame": jpeg_head + segment(0xDA, bytes(8)) + frame + bytes(4),
+        "jpeg_cut": (jpeg_head + frame)[:-4],
+        "jpeg_with_a_gap": jpeg_head + b"\0" + frame + bytes(4),
+        "jpeg_segment_behind_file": b"\xff\xd8\xff\xe0\xff\xff" + frame + bytes(4),
+        "empty": b"",
+    }
+
+
+def multipart_files():
+    part = lambda head, content=b"1": b"--b\r\n" + head + b"\r\n\r\n" + content + b"\r\n"
+    named = lambda name, file="": part(f'Content-Disposition: form-data; name="{name}"{file}'.encode())
+    form = lambda *parts, end=b"--b--\r\n", type=b"multipart/form-data; boundary=b\n": type + b"".join(parts) + end
+    return {
+        "good_field": form(named("x")),
+        "good_file": form(named("x", '; filename="../a/b.png"'), named("y")),
+        "good_empty": form(),
+        "good_like_a_boundary": form(part(b'content-disposition: form-data; name="x"', b"\r\n--c\r\n--")),
+        "no_boundary": form(named("x"), type=b"multipart/form-data\n"),
+        "other_type": form(named("x"), type=b"text/plain; boundary=b\n"),
+        "no_end": form(named("x"), end=b""),
+        "no_name": form(part(b"A: b")),
+        "twice": form(named("x"), named("x")),
+        "no_form_data": form(part(b'Content-Disposition: attachment; name="x"')),
+        "name_not_ending": form(part(b'Content-Disposition: form-data; name="x')),
+        "many": form(*(named(str(k)) for k in range(20))),
+        "head_not_ending": form(b"--b\r\n" + b"a" * 5000),
+    }
+
+
+def request_head_files():
+    key = "Host: localhost\r\nX-Eps-Token: 0123456789abcdef\r\n"
+    head = lambda line, fields=key: f"{line}\r\n{fields}\r\n".encode("latin-1")
+    return {
+        "good_page": head("GET / HTTP/1.1", "Host: 127.0.0.1:8080\r\n"),
+        "good_status": head("GET /v1/status HTTP/1.1"),
+        "good_query": head("GET /v1/restorations/1/events?token=0123456789abcdef&x=%41 HTTP/1.1", "Host: [::1]\r\n"),
+        "good_post": head("POST /v1/restorations HTTP/1.0", key + "Content-Length: 7\r\nExpect: 100-continue\r\n"),
+        "no_token": head("GET /v1/status HTTP/1.1", "Host: localhost\r\n"),
+        "other_host": head("GET / HTTP/1.1", "Host: evil.example\r\n"),
+        "other_origin": head("GET / HTTP/1.1", key + "Origin: http://evil.example\r\n"),
+        "traversal": head("GET /page/%2e%2e/%2e%2e/etc/passwd HTTP/1.1"),
+        "chunked": head("POST /v1/restorations HTTP/1.1", key + "Transfer-Encoding: chunked\r\n"),
+        "two_lengths": head("POST /v1/x HTTP/1.1", key + "Content-Length: 1\r\nContent-Length: 2\r\n"),
+        "too_large": head("POST /v1/restorations HTTP/1.1", key + "Content-Length: 1001\r\n"),
+        "range": head("GET / HTTP/1.1", key + "Range: bytes=0-1,0-1\r\n"),
+        "folded": head("GET / HTTP/1.1", key + "A: b\r\n c\r\n"),
+        "zero": head("GET /%00 HTTP/1.1"),
+        "method": head("TRACE / HTTP/1.1"),
+        "not_ending": b"GET / HTTP/1.1\r\nHost: localhost\r\n",
+    }
+
+
 def main():
     makers = {
         "exif": exif_files,
         "jpeg": jpeg_files,
+        "multipart": multipart_files,
         "npy": npy_files,
+        "picture_size": picture_size_files,
         "png": png_files,
+        "request_head": request_head_files,
         "safetensors": safetensors_files,
         "sparse_npz": sparse_npz_files,
     }

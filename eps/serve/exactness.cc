@@ -82,9 +82,17 @@ Json components_json(const Mixture& law) {
 // approximation of the likelihood.
 struct Drawn {
   const char *name, *spec;
+  const char* scaled = "";  // a step size for images of 3 x 64 x 64, by the norm of their noise
 };
 constexpr std::array<Drawn, 4> kDrawn = {
-    {{"EPS", "eps"}, {"PiGDM", "pigdm"}, {"DPS", "dps"}, {"DDNM", "ddnm"}}};
+    {{"EPS", "eps"}, {"PiGDM", "pigdm"}, {"DPS", "dps", "scale"}, {"DDNM", "ddnm"}}};
+
+MethodChoice choice_of(const Drawn& one, int64_t steps) {
+  const MethodChoice choice = choose_method(one.spec, "", steps);
+  const std::string field = one.scaled;
+  if (field.empty()) return choice;
+  return choice.with(field, choice.options.real(field) * std::sqrt(2.0 / (3 * 64 * 64)));
+}
 
 }  // namespace
 
@@ -102,7 +110,7 @@ Answer exactness(Site& site, const Request& request) {
   Json drawn = Json::array();
   for (const Drawn& one : kDrawn) {
     Rng rng(seed, samples);
-    const MethodChoice choice = choose_method(one.spec, "", steps);
+    const MethodChoice choice = choice_of(one, steps);
     Json entry = {{"name", one.name}, {"method", one.spec}};
     try {
       const Tensor points =

@@ -87,7 +87,7 @@ std::unique_ptr<Form> read_form(const Request& request, const std::vector<std::s
   return form;
 }
 
-Upload::Upload(const Site& site) : folder_(site.folder.path() + "/" + random_digits(8)) {
+Upload::Upload(const Site& site) : folder_(site.folder.path() + "/" + random_digits(kFolderBytes)) {
   std::filesystem::create_directory(folder_);
 }
 

@@ -6,6 +6,7 @@
 #include "eps/io/array.h"
 #include "eps/io/images/image.h"
 #include "eps/report/restored_files.h"
+#include "eps/serve/private_folder.h"
 
 namespace eps::serve {
 namespace {
@@ -121,11 +122,19 @@ void write_pixel_arrays(const JobRequest& request, const Restoration& r) {
 }  // namespace
 
 std::string public_words(std::string words, const std::string& folder) {
-  // An upload is the file NAME in a folder of its own: FOLDER/image/NAME.
-  for (const char* own : {"/image/", "/mask/", "/kernel/", "/noise_map/", "/"}) {
-    const std::string prefix = folder + own;
-    for (size_t at = words.find(prefix); at != std::string::npos; at = words.find(prefix))
-      words.erase(at, prefix.size());
+  const std::string root = folder + "/";
+  for (size_t at = words.find(root); at != std::string::npos; at = words.find(root)) {
+    size_t size = root.size();
+    // An upload is FOLDER/image/NAME, and the folder may be one of many in another.
+    const auto skip = [&](const std::string& part) {
+      if (std::string_view(words).substr(at + size).starts_with(part)) size += part.size();
+    };
+    const size_t digits =
+        std::min(words.find_first_not_of("0123456789abcdef", at + size), words.size());
+    if (digits == at + size + 2 * kFolderBytes && words.substr(digits, 1) == "/")
+      size = digits + 1 - at;
+    for (const char* own : {"image/", "mask/", "kernel/", "noise_map/"}) skip(own);
+    words.erase(at, size);
   }
   return words;
 }

@@ -14,7 +14,8 @@ inline constexpr int64_t kPreviewSide = 1024;
 // JobStopped after the evaluation in which the job was cancelled, or its time was over.
 void run_job(Job& job, Networks& networks, const ServeLimits& limits);
 
-// Returns the text without the names of private folders.
+// Returns the text without the name of a private folder, and of those in it: files have the names
+// that the client gave them.
 std::string public_words(std::string words, const std::string& folder);
 
 }  // namespace eps::serve

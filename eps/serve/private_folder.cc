@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 
 #include "eps/io/file.h"
@@ -16,6 +17,7 @@
 namespace eps::serve {
 namespace {
 
+constexpr std::time_t kBeginning = 60;  // seconds
 constexpr const char *kPrefix = "eps-serve-", *kLock = "/lock";
 
 std::string temporary_folder() {
@@ -34,8 +36,12 @@ void remove_abandoned_folders(const std::string& parent) {
     const bool is_ours = entry.path().filename().string().starts_with(kPrefix) &&
                          ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
                          status.st_uid == ::geteuid();
-    // A folder without a lock is one whose process has just begun.
-    if (!is_ours || ::access((path + kLock).c_str(), F_OK) != 0) continue;
+    if (!is_ours) continue;
+    // A folder without a lock is one whose process has just begun, or was killed then.
+    if (::access((path + kLock).c_str(), F_OK) != 0) {
+      if (std::time(nullptr) - status.st_mtime > kBeginning) ::rmdir(path.c_str());
+      continue;
+    }
     try {
       const FileLock lock(path + kLock, FileLock::IfHeld::give_up);
       if (lock.held()) remove_tree(path);

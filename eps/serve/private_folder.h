@@ -24,6 +24,9 @@ class PrivateFolder {
   std::optional<FileLock> lock_;  // held while the process lives
 };
 
+// The bytes of the names of folders in it, each random_digits().
+inline constexpr size_t kFolderBytes = 8;
+
 // Returns so many bytes of the system's secure random numbers, as hexadecimal digits.
 std::string random_digits(size_t bytes);
 

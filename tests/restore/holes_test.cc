@@ -102,8 +102,19 @@ TEST(RestoreHoles, LeavesMeasuredPixelsAndDrawsTheOthers) {
                         .sigma_y = scalar(kSigma)};
   const std::vector<Window> windows = windows_around(measured, 8);
   ASSERT_EQ(windows.size(), 2u);
-  const auto [all, first] =
-      restore_holes(choose_method("eps"), Independent(), problem, windows, {.samples = kSamples});
+  std::vector<Tensor> means;
+  const auto keep = [&](const std::function<Tensor()>& mean) { means.push_back(mean()); };
+  const auto [all, first] = restore_holes(choose_method("eps"),
+                                          Independent(),
+                                          problem,
+                                          windows,
+                                          {.samples = kSamples, .on_mean = keep});
+  // The running mean is that of the picture: the first window, while the second is as it was read.
+  ASSERT_GT(means.size(), 1u);
+  EXPECT_TRUE(means[0][0].masked_select(measured).equal(y[0][0].masked_select(measured)));
+  EXPECT_EQ(windows[1].of(means[0]).masked_select(windows[1].holes).abs().max().item<double>(), 0);
+  EXPECT_GT(windows[1].of(means.back()).masked_select(windows[1].holes).abs().min().item<double>(),
+            0);
   EXPECT_EQ(all.samples.sizes(), at::IntArrayRef({kSamples, 1, kHeight, kWidth}));
   EXPECT_EQ(first.size(2), windows[0].height);
   for (const Tensor& sample : all.samples.unbind(0))

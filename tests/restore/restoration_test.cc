@@ -177,5 +177,39 @@ TEST(Misfit, IsFarFromOneInBothSenses) {
   EXPECT_NE(misfit_words(0.7, 10000, true).find("smaller than estimated"), std::string::npos);
 }
 
+// The last step of this method returns its estimates, which are then the samples.
+TEST(Restoration, TellsTheRunningMeanAfterEachEvaluation) {
+  const Stationary prior = small_prior();
+  const Problem problem = blurred(prior, 0.05);
+  const MethodChoice choice = choose_method("eps:steps=4,last=mean");
+  RestorationOptions options{.samples = 5, .batch = 2};
+  const Restoration silent = restore(choice, prior, problem, options);
+  std::vector<Tensor> means;
+  int64_t evaluations = 0;
+  options.on_mean = [&](const std::function<Tensor()>& mean) { means.push_back(mean()); };
+  options.on_evaluation = [&](int64_t images) {
+    evaluations += images;
+    EXPECT_FALSE(means.empty());  // the mean is there before the evaluation is told
+  };
+  const Restoration found = restore(choice, prior, problem, options);
+  EXPECT_TRUE(identical(found.samples, silent.samples));
+  EXPECT_EQ(evaluations, 20);
+  ASSERT_EQ(means.size(), 12u);  // three batches
+  EXPECT_LT((means[3] - found.samples.slice(0, 0, 2).mean(0)).abs().max().item<double>(), 1e-12);
+  EXPECT_LT((means[11] - found.mean).abs().max().item<double>(), 1e-12);
+  EXPECT_GT((means[0] - found.mean).abs().max().item<double>(), 0.01);
+}
+
+TEST(Restoration, AnExceptionOfItsListenerStopsIt) {
+  struct Enough {};
+  const Stationary prior = small_prior();
+  int64_t evaluations = 0;
+  const RestorationOptions options{.samples = 2, .on_evaluation = [&](int64_t) {
+                                     if (++evaluations == 3) throw Enough();
+                                   }};
+  EXPECT_THROW(restore(choose_method("eps"), prior, blurred(prior, 0.05), options), Enough);
+  EXPECT_EQ(evaluations, 3);
+}
+
 }  // namespace
 }  // namespace eps

@@ -48,14 +48,15 @@ bool Connection::wait(short events, Clock::time_point until) const {
   return false;
 }
 
-bool Connection::wait_for_transfer(short events, uint64_t bytes) {
+bool Connection::wait_for(short events, Transfer& transfer) {
   const auto start = Clock::now();
   const std::chrono::duration<double> patience =
       limits_.stalled_time +
-      std::chrono::duration<double>(static_cast<double>(bytes) / limits_.least_rate) - waited_;
+      std::chrono::duration<double>(static_cast<double>(transfer.bytes) / limits_.least_rate) -
+      transfer.waited;
   const auto most = std::min<std::chrono::duration<double>>(patience, limits_.stalled_time);
   const bool ready = wait(events, start + std::chrono::duration_cast<Clock::duration>(most));
-  waited_ += Clock::now() - start;
+  transfer.waited += Clock::now() - start;
   is_late_ = is_late_ || !ready;
   return ready;
 }
@@ -88,20 +89,20 @@ ssize_t Connection::read(char* data, size_t size) {
   }
   if (std::exchange(expects_continue_, false)) send_now("HTTP/1.1 100 Continue\r\n\r\n");
   for (;;) {
-    if (!wait_for_transfer(POLLIN, read_)) return -1;
+    if (!wait_for(POLLIN, read_)) return -1;
     const ssize_t count = ::recv(socket_, data, size, 0);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count > 0) read_ += static_cast<uint64_t>(count);
+    if (count > 0) read_.bytes += static_cast<uint64_t>(count);
     return count;
   }
 }
 
 ssize_t Connection::write(const char* data, size_t size) {
   for (;;) {
-    if (!wait_for_transfer(POLLOUT, written_)) return -1;
+    if (!wait_for(POLLOUT, written_)) return -1;
     const ssize_t count = ::send(socket_, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count > 0) written_ += static_cast<uint64_t>(count);
+    if (count > 0) written_.bytes += static_cast<uint64_t>(count);
     return count;
   }
 }

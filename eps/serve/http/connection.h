@@ -42,8 +42,13 @@ class Connection final : public httplib::Stream {
   using Clock = std::chrono::steady_clock;
   // Waits until the socket is ready for the events or the time has come.
   bool wait(short events, Clock::time_point until) const;
-  // Waits within what is left of the patience for a transfer of so many bytes up to now.
-  bool wait_for_transfer(short events, uint64_t bytes);
+  // A `Transfer` is what came or went up to now, and the time that it was waited for.
+  struct Transfer {
+    uint64_t bytes = 0;
+    std::chrono::duration<double> waited{0};
+  };
+  // Waits within what is left of the patience for a transfer.
+  bool wait_for(short events, Transfer& transfer);
 
   const int socket_;
   const ServeLimits& limits_;
@@ -51,8 +56,7 @@ class Connection final : public httplib::Stream {
   std::string buffer_;  // the head, and what came with it
   size_t head_ = 0, taken_ = 0;
   bool expects_continue_ = false, is_late_ = false;
-  uint64_t read_ = 0, written_ = 0;
-  std::chrono::duration<double> waited_{0};  // for transfers
+  Transfer read_, written_;
 };
 
 }  // namespace eps::serve

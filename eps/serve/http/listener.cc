@@ -11,6 +11,7 @@
 #include "eps/base/json.h"
 #include "eps/serve/endpoints.h"
 #include "eps/serve/http/connection_threads.h"
+#include "eps/serve/job_run.h"
 
 namespace eps::serve {
 namespace {
@@ -217,7 +218,7 @@ void Listener::respond(const httplib::Request&,
   } catch (const Refusal& refusal) {
     put_refusal(refusal, response);
   } catch (const Error& error) {
-    put_refusal({400, error.what()}, response);
+    put_refusal({400, public_words(error.what(), site_.folder.path())}, response);
   } catch (const c10::Error& error) {
     put_refusal({400, error.what_without_backtrace()}, response);
   } catch (const std::bad_alloc&) {
