@@ -101,7 +101,8 @@ export class Result {
     at('verdict').textContent = words;
     at('verdict').className = `verdict ${kind}`;
     const said = [...(report.findings ?? [])];
-    if (kind === 'failed' && report.words && !said.includes(report.words)) said.push(report.words);
+    // Where findings say what is wrong, words on chi2 that was fitted add nothing.
+    if (kind === 'failed' && !(said.length && report.noise?.estimated)) said.push(report.words);
     at('findings').replaceChildren(...said.map((one) => element('li', {}, one)));
     at('numbers').replaceChildren(...[...numbers(report), ['In words', report.words]].flatMap(([name, value]) =>
       [element('dt', {}, name), element('dd', {}, String(value))]));

@@ -74,7 +74,7 @@ class Paths(Session):
         self.wait_for("describe")
         self.settings(2, 2)
         self.start()
-        self.wait_for("result-part", 30)
+        self.wait_for("result-part", 60)
 
     def test_a_reload_in_the_middle_keeps_it(self):
         self.begin()
@@ -134,7 +134,7 @@ class Paths(Session):
         self.settings(2, 2)
         self.go("#restore")
         self.browser.press("enter")
-        self.wait_for("result-part", 30)
+        self.wait_for("result-part", 60)
         self.go("#divider")
         self.browser.press("right", "right")
         self.assertEqual(float(self.run_script("return document.getElementById('divider').value")), 51)

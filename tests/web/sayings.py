@@ -30,9 +30,9 @@ class Sayings(Session):
 
     def test_blurs_sizes_and_noise_arrive_as_options(self):
         self.begin()
+        self.choose("damage", "motion")
         self.settings(2, 3)
         at = self.pixel_at("edit")
-        self.choose("damage", "motion")
         self.browser.drag([at(10, 40), at(20, 40), at(30, 40)])
         self.assertIn("--motion 20,0", self.command())
         at = self.pixel_at("edit")  # the queue came into sight
@@ -40,7 +40,6 @@ class Sayings(Session):
         self.assertIn("--motion 9,90", self.command())
         self.choose("damage", "defocus")
         self.set("defocus", 2)
-        self.choose("noise", "level")
         self.set("noise", 0)
         command = self.command()
         self.assertIn("--defocus 2", command)

@@ -61,7 +61,9 @@ class Session(unittest.TestCase):
         self.wait_for("describe")
 
     def settings(self, samples, steps):
-        """Chooses few evaluations of the network for faces."""
+        """Chooses few evaluations of the network for faces, and none for the noise."""
+        if not self.run_script("return document.querySelector('[name=noise][value=patch]').checked"):
+            self.choose("noise", "level")
         self.browser.run("document.getElementById('settings').open = true")
         for name, number in (("model", "faces64-eps"), ("samples", samples), ("steps", steps)):
             self.set(name, number)
