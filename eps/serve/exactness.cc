@@ -1,6 +1,7 @@
 // Two pixels, one measurement, and a prior of which every posterior is known: samples of methods
 // beside the truth.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -74,7 +74,8 @@ TEST_F(ServeProgram, RefusesWhatItCannotServe) {
     return outcome.output;
   };
   EXPECT_NE(words("--model no_such").find("no_such"), std::string::npos);
-  EXPECT_NE(words("--model faces64-eps --host 0.0.0.0").find("--token"), std::string::npos);
+  EXPECT_NE(words("--model faces64-eps --host 0.0.0.0").find("a token of your own is wanted"),
+            std::string::npos);
   EXPECT_NE(words("--model faces64-eps --host 192.0.2.1 --token 0123456789abcdef")
                 .find("cannot be listened to"),
             std::string::npos);

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "eps/base/json.h"
 #include "eps/serve/endpoints.h"
@@ -127,7 +129,7 @@ int Listener::open(const std::string& host, int port) {
         host,
         ":",
         port,
-        " cannot be listened to: another program has the port (--port chooses one), or it is no "
+        " cannot be listened to: another program has the port, or it is no "
         "address of this machine");
   // cpp-httplib would let five clients wait.
   ::listen(svr_sock_, kBacklog);

@@ -24,9 +24,9 @@ std::string name_of_machine() {
 
 HeadRules rules_of(const ServerOptions& options) {
   check(is_loopback(options.host) || !options.token.empty(),
-        "serve: --host ",
+        "serve: host ",
         options.host,
-        ": other machines can reach it; a --token of your own is wanted");
+        ": other machines can reach it; a token of your own is wanted");
   check(options.token.empty() || options.token.size() >= 16,
         "serve: a token of at least 16 characters is wanted");
   check(options.token.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -247,7 +247,7 @@ TEST_F(ServerTest, LeavesNothingBehind) {
 TEST_F(ServerTest, OtherMachinesNeedATokenOfTheUsers) {
   options_.host = "0.0.0.0";
   EXPECT_EQ(error_of([&] { start(); }),
-            "serve: --host 0.0.0.0: other machines can reach it; a --token of your own is wanted");
+            "serve: host 0.0.0.0: other machines can reach it; a token of your own is wanted");
   options_.token = "short";
   EXPECT_EQ(error_of([&] { start(); }), "serve: a token of at least 16 characters is wanted");
   options_.host = "127.0.0.1";
