@@ -24,7 +24,7 @@ def found():
 class Browser:
     def __init__(self, width=1280, height=900, dark=False):
         driver, browser = found()
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         # The driver says its port; a browser of root needs --no-sandbox.
         self.process = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         port = None
