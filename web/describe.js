@@ -54,7 +54,8 @@ export function describe(next) {
 function tooLarge() {
   const {pixels = Infinity, body_bytes: bytes = Infinity} = limits;
   if (picture.width * picture.height > pixels)
-    return `The picture has ${(picture.width * picture.height / 1e6).toFixed(0)} million pixels; this server takes ${(pixels / 1e6).toFixed(0)} million.`;
+    return `The picture has ${(picture.width * picture.height / 1e6).toFixed(0)} million pixels; `
+      + `this server takes ${(pixels / 1e6).toFixed(0)} million.`;
   const size = picture.file?.size ?? 0;
   return size > 0.98 * bytes
     ? `The file has ${(size / 1048576).toFixed(0)} MiB; this server takes ${(bytes / 1048576).toFixed(0)} MiB (eps serve --most-mib).` : '';
@@ -95,7 +96,8 @@ function noiseWords() {
   if (chosen('noise') === 'level') return 'Of 255 grey levels. Daylight has 1 to 3, a room at night 5 to 15.';
   if (chosen('noise') === 'auto')
     return simulated ? 'Noise of 6 grey levels is added.' : 'eps estimates the noise from the picture itself.';
-  return patch.level ? `The patch has noise of ${patch.level} grey levels.` : 'Draw a rectangle where the picture should be of one colour: sky, a wall.';
+  return patch.level ? `The patch has noise of ${patch.level} grey levels.`
+    : 'Draw a rectangle where the picture should be of one colour: sky, a wall.';
 }
 
 // The tools are made once: a stroke goes on while what it changes is drawn.
@@ -152,7 +154,8 @@ function changed() {
   at('brush-said').textContent = `${painting.size} px`;
   for (const id of ['defocus', 'gaussian']) at(`${id}-said`).textContent = `${at(id).value} px`;
   const factor = Number(chosen('factor'));
-  at('enlarged').textContent = simulated ? `Reduced ${factor} ×, then enlarged again.` : `The result will have ${picture.width * factor} × ${picture.height * factor} pixels.`;
+  at('enlarged').textContent = simulated ? `Reduced ${factor} ×, then enlarged again.`
+    : `The result will have ${picture.width * factor} × ${picture.height * factor} pixels.`;
   const share = painting.mask.count / painting.mask.painted.length;
   at('mask-share').textContent = share ? `${(100 * share).toPrecision(2)}% of the picture is painted.` : 'Nothing is painted yet.';
   at('keep-part').hidden = Boolean(models.find((one) => one.name === at('model').value)?.side);
@@ -161,7 +164,8 @@ function changed() {
   at('clear').disabled = at('mask-save').disabled = !share;
   showPoint({
     motion: damage === 'motion' && line, gaussian: damage === 'gaussian' && Number(at('gaussian').value),
-    defocus: damage === 'defocus' && Number(at('defocus').value), kernel: damage === 'kernel' && kernel?.bitmap, flipped: at('flip').checked,
+    defocus: damage === 'defocus' && Number(at('defocus').value),
+    kernel: damage === 'kernel' && kernel?.bitmap, flipped: at('flip').checked,
   });
   advise();
   chooseTool();

@@ -36,12 +36,17 @@ function facts(network) {
   return element('dl', {class: 'numbers'}, ...rows.flatMap(row));
 }
 
-export function showNetworks(models) {
-  if (at('network-list').children.length) return;
-  at('network-list').replaceChildren(...models.map((network) => element('article', {class: 'network'},
+const more = (title, ...parts) => element('details', {}, element('summary', {}, title), ...parts);
+
+function card(network) {
+  const tasks = [...new Set(network.tasks)].map((task) => element('li', {}, element('code', {}, task)));
+  return element('article', {class: 'network'},
     element('h2', {}, network.name, network.default ? element('span', {class: 'tag'}, 'usual') : null),
     facts(network),
-    network.tasks?.length ? element('details', {}, element('summary', {}, 'Exactly what it was trained for'),
-      element('ul', {class: 'findings'}, ...[...new Set(network.tasks)].map((task) => element('li', {}, element('code', {}, task))))) : null,
-    network.card ? element('details', {}, element('summary', {}, 'Its card: training, measurements, limits, licence'), ...markdown(network.card)) : null)));
+    tasks.length ? more('Exactly what it was trained for', element('ul', {class: 'findings'}, ...tasks)) : null,
+    network.card ? more('Its card: training, measurements, limits, licence', ...markdown(network.card)) : null);
+}
+
+export function showNetworks(models) {
+  if (!at('network-list').children.length) at('network-list').replaceChildren(...models.map(card));
 }

@@ -54,11 +54,14 @@ function plot(channel, name, {low, high}) {
   for (const value of channel.samples) ++counts[Math.min(kBins - 1, Math.max(0, Math.floor(across(value) / column)))];
   const tall = Math.min(8, (kHeight - 2) / Math.max(...counts)), mean = across(channel.mean);
   const words = (x, anchor, text) => drawing('text', {x, y: kHeight + 10, 'text-anchor': anchor}, text);
+  const low90 = across(channel.low), high90 = across(channel.high);
+  const said = `${name}: mean ${channel.mean.toFixed(0)}, 90% from ${channel.low.toFixed(0)} to `
+    + `${channel.high.toFixed(0)}, ${channel.samples.length} samples`;
   return drawing('svg', {
     class: 'histogram', viewBox: `0 0 ${kWidth} ${kHeight + 12}`, role: 'img',
-    'aria-label': `${name}: mean ${channel.mean.toFixed(0)}, 90% from ${channel.low.toFixed(0)} to ${channel.high.toFixed(0)}, ${channel.samples.length} samples`,
+    'aria-label': said,
   },
-  drawing('rect', {class: 'interval', x: across(channel.low), y: 0, width: Math.max(1, across(channel.high) - across(channel.low)), height: kHeight}),
+  drawing('rect', {class: 'interval', x: low90, y: 0, width: Math.max(1, high90 - low90), height: kHeight}),
   drawing('line', {class: 'axis', x1: 0, x2: kWidth, y1: kHeight, y2: kHeight}),
   ...counts.map((count, k) => count && drawing('rect', {
     class: name, x: k * column + .25, width: column - .5, y: kHeight - count * tall, height: count * tall,

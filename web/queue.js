@@ -24,7 +24,8 @@ function update(job) {
   chip.name.textContent = job.name;
   chip.progress.hidden = job.state !== 'running' || !total;
   chip.progress.value = total ? done / total : 0;
-  chip.state.textContent = job.state === 'queued' && job.position > 0 ? (job.position > 1 ? `waits, ${job.position - 1} before it` : 'waits, next') : kStates[job.state];
+  const waits = job.position > 1 ? `waits, ${job.position - 1} before it` : 'waits, next';
+  chip.state.textContent = job.state === 'queued' ? waits : kStates[job.state];
   chip.state.className = `state ${job.state}`;
   chip.button.setAttribute('aria-label', `${active ? 'Cancel' : 'Remove'} ${job.name}`);
   chip.button.title = active ? 'Cancel' : 'Remove';

@@ -183,10 +183,12 @@ export class Result {
       if (chosen('arrange') !== 'all') return;
       this.stage.panes = samples.map(({image, label}) => ({label, layers: this.after(image)}));
     } else if (arrange === 'beside') {
-      this.stage.panes = [{label: 'Before', layers: [{image: this.before}]}, {label: at('strip').querySelector(':checked ~ span')?.textContent ?? 'After', layers: this.after(this.shown)}];
+      const label = at('strip').querySelector(':checked ~ span')?.textContent ?? 'After';
+      this.stage.panes = [{label: 'Before', layers: [{image: this.before}]}, {label, layers: this.after(this.shown)}];
     } else {
       const from = this.shown ? at('divider').value / 100 : 1;
-      this.stage.panes = [{layers: [{image: this.before}, ...(this.shown ? this.after(this.shown, from) : [])], divided: Boolean(this.shown)}];
+      const after = this.shown ? this.after(this.shown, from) : [];
+      this.stage.panes = [{layers: [{image: this.before}, ...after], divided: Boolean(this.shown)}];
     }
     if (count !== this.stage.panes.length && this.stage.fitted) this.stage.fit();
     this.stage.draw();

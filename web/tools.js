@@ -86,8 +86,8 @@ export function paintTool(stage, state, changed) {
       if (first && state.kind === 'rectangle') return outlineBox(context, corner, scale, box(first, last));
       const at = over && stage.inside(over) ? over : stage.cursor;
       if (!at || state.kind === 'hand' || state.kind === 'rectangle') return;
-      outline(context, (c) =>
-        c.arc(corner.x + (Math.floor(at.x) + .5) * scale, corner.y + (Math.floor(at.y) + .5) * scale, Math.max(2, state.size / 2 * scale), 0, 7));
+      const x = corner.x + (Math.floor(at.x) + .5) * scale, y = corner.y + (Math.floor(at.y) + .5) * scale;
+      outline(context, (c) => c.arc(x, y, Math.max(2, state.size / 2 * scale), 0, 7));
     },
   };
 }

@@ -1,5 +1,7 @@
 // Reports in the words of somebody who looks at pictures, and the numbers for who wants them.
 
+const kIntervals = {student_t: 'from Student’s t', quantiles: 'from quantiles of the samples', none: 'none'};
+
 export const kStates = {queued: 'waits', running: 'at work', done: 'done', failed: 'failed', cancelled: 'cancelled'};
 
 // What the program calls the parts of its work.
@@ -40,7 +42,7 @@ export function numbers(report) {
     ['Method', report.method],
     ['Samples', `${report.samples}, ${round(report.evaluations_per_sample)} evaluations each`],
     ['Seed', report.seed],
-    ['90% interval', {student_t: 'from Student’s t', quantiles: 'from quantiles of the samples', none: 'none'}[report.interval] ?? report.interval],
+    ['90% interval', kIntervals[report.interval] ?? report.interval],
     ['Measured', report.measured_share < 1 ? `${round(100 * report.measured_share)}%` : null],
     ['PSNR of a sample', report.psnr_of_samples && `${report.psnr_of_samples.toFixed(2)} dB`],
     ['PSNR of the mean', report.psnr_of_mean && `${report.psnr_of_mean.toFixed(2)} dB`],
