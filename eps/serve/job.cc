@@ -44,15 +44,14 @@ void Job::cancel() {
   changed_.notify_all();
 }
 
-void Job::set_preview(int64_t n, Tensor picture) {
+void Job::set_preview(Preview preview) {
   const std::lock_guard lock(mutex_);
-  preview_number_ = n;
-  preview_ = std::move(picture);
+  if (preview.evaluation >= preview_.evaluation) preview_ = std::move(preview);
 }
 
-std::pair<int64_t, Tensor> Job::preview() const {
+Preview Job::preview() const {
   const std::lock_guard lock(mutex_);
-  return {preview_number_, preview_};
+  return preview_;
 }
 
 }  // namespace eps::serve

@@ -42,6 +42,13 @@ struct JobStatus {
   double created = 0, done_at = 0;  // seconds since 1970
 };
 
+// A `Preview` is the running mean after an evaluation.
+struct Preview {
+  int64_t evaluation = 0;                            // 0: there is none yet
+  Tensor picture = {};                               // uint8 (C, H, W)
+  std::shared_ptr<const std::string> png = nullptr;  // once a client has asked for it
+};
+
 // A `JobStopped` ends a running restoration: cancelled, or failed if there are words.
 struct JobStopped {
   std::string words = {};
@@ -64,9 +71,8 @@ class Job {
   void cancel();
   bool is_cancelled() const { return cancelled_; }
 
-  // The running mean after evaluation n, uint8 (C, H, W), at most of kPreviewSide pixels a side.
-  void set_preview(int64_t n, Tensor picture);
-  std::pair<int64_t, Tensor> preview() const;
+  Preview preview() const;
+  void set_preview(Preview preview);  // unless there is one of a later evaluation
 
  private:
   mutable std::mutex mutex_;
@@ -74,8 +80,7 @@ class Job {
   JobStatus status_;
   uint64_t changes_ = 0;
   std::atomic<bool> cancelled_ = false;
-  int64_t preview_number_ = 0;
-  Tensor preview_;
+  Preview preview_;
 };
 
 // Returns the seconds since 1970.

@@ -62,10 +62,11 @@ class Watcher {
     });
   }
 
-  // Keeps the running mean. Of evaluations that are quicker than its computation, only some are
-  // looked at, so that this takes 2% of the time at most.
+  // Keeps the running mean. Of quick evaluations only some are looked at, so that neither this nor
+  // the clients who fetch it take more than a small part of the time.
   void look(const std::function<Tensor()>& mean) {
-    if (seconds_since(last_look_) < 50 * look_seconds_) return;
+    constexpr double kLeastSeconds = 0.1, kShare = 0.02;
+    if (seconds_since(last_look_) < std::max(kLeastSeconds, look_seconds_ / kShare)) return;
     const auto start = Clock::now();
     pending_ = preview_of(mean());
     last_look_ = Clock::now();
@@ -76,7 +77,7 @@ class Watcher {
     done_ += count;
     const double each = seconds_since(stage_start_) / static_cast<double>(done_);
     const bool is_new = pending_.defined();
-    if (is_new) job_.set_preview(done_, std::exchange(pending_, {}));
+    if (is_new) job_.set_preview({done_, std::exchange(pending_, {})});
     job_.change([&](JobStatus& status) {
       status.done = done_;
       status.seconds_left = each * static_cast<double>(std::max<int64_t>(total_ - done_, 0));
@@ -88,7 +89,7 @@ class Watcher {
   Job& job_;
   const ServeLimits& limits_;
   const Clock::time_point start_ = Clock::now();
-  Clock::time_point stage_start_ = start_, last_look_ = {};
+  Clock::time_point stage_start_ = start_, last_look_ = start_ - std::chrono::hours(1);
   double look_seconds_ = 0;
   int64_t total_ = 1, done_ = 0;
   Tensor pending_;  // the running mean that advance() publishes

@@ -17,7 +17,7 @@ using Chunks = std::vector<std::pair<std::string, std::string>>;
 // png.cc.
 class PngWriter {
  public:
-  explicit PngWriter(const std::string& name) : name_(name) {
+  PngWriter(const std::string& name, bool quick) : name_(name), quick_(quick) {
     png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
     if (png_) info_ = png_create_info_struct(png_);
     if (!info_) {
@@ -40,6 +40,10 @@ class PngWriter {
   bool write_header(const Tensor& pixels, const Chunks& chunks) {
     if (setjmp(png_jmpbuf(png_))) return false;
     png_set_write_fn(png_, this, on_write, nullptr);
+    if (quick_) {
+      png_set_compression_level(png_, 1);
+      png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
+    }
     png_set_IHDR(png_,
                  info_,
                  static_cast<png_uint_32>(pixels.size(1)),
@@ -95,6 +99,7 @@ class PngWriter {
   static void on_warning(png_structp, png_const_charp) {}
 
   const std::string& name_;
+  const bool quick_;
   std::string bytes_;
   char message_[256] = {};
   png_structp png_ = nullptr;
@@ -105,7 +110,8 @@ class PngWriter {
 
 std::string encode_png_pixels(const Tensor& image,
                               const PictureFormat& format,
-                              const std::string& name) {
+                              const std::string& name,
+                              bool quick) {
   const Tensor planes = image.dim() == 2 ? image.unsqueeze(0) : image;
   check(planes.dim() == 3 && (planes.size(0) == 1 || planes.size(0) == 3) && planes.numel() > 0,
         name,
@@ -121,7 +127,7 @@ std::string encode_png_pixels(const Tensor& image,
   const bool is_deep = image.scalar_type() != at::kByte;
   const Tensor pixels =
       planes.cpu().permute({1, 2, 0}).to(is_deep ? at::kShort : at::kByte).contiguous();
-  return PngWriter(name).write(pixels, png_chunks_of(format, pixels.size(2)));
+  return PngWriter(name, quick).write(pixels, png_chunks_of(format, pixels.size(2)));
 }
 
 }  // namespace eps

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "eps/io/images/image_codecs.h"
+#include "eps/io/images/picture_size.h"
 #include "tests/files.h"
 #include "tests/image_bytes.h"
 
@@ -19,6 +21,9 @@ TEST(Image, PngRoundTrips) {
   for (const Tensor& written : {image, image.slice(0, 1, 2), image.slice(2, 0, 7, 2)}) {
     write_png(folder.file("a"), written);
     EXPECT_TRUE(identical(read_image(folder.file("a")), written.contiguous()));
+    const std::string quick = encode_png_pixels(written, {}, "a", /*quick=*/true);
+    EXPECT_TRUE(identical(parse_image(quick, "a"), written.contiguous()));
+    EXPECT_EQ(stored_picture_size(quick), std::pair(written.size(2), written.size(1)));
   }
   write_png(folder.file("a"), image[0]);
   EXPECT_TRUE(identical(read_image(folder.file("a")), image.slice(0, 0, 1)));
@@ -64,6 +69,7 @@ TEST(Image, AColourJpegIsRead) {
   const std::string jpeg = jpeg_start(0xc0, 5, 3, 3) + jpeg_scan(3, 0, 63, 0, 0, data) + kJpegEnd;
   const Tensor colour = bytes({218, 82, 128}, {3, 1, 1});
   EXPECT_TRUE(identical(parse_image(jpeg, "a"), colour.expand({3, 3, 5}).contiguous()));
+  EXPECT_EQ(stored_picture_size(jpeg), std::pair(int64_t{5}, int64_t{3}));
 }
 
 std::string progressive_jpeg(int scans) {
