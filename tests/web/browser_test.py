@@ -4,6 +4,7 @@ import pathlib
 import sys
 import unittest
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from browser import found  # noqa: E402
 from looks import Looks  # noqa: E402,F401
