@@ -117,6 +117,7 @@ void JobQueue::erase(const std::shared_ptr<Job>& job) {
 }
 
 void JobQueue::expire() {
+  const std::lock_guard alone(expiring_);
   const auto oldest_too_much = [&]() -> std::shared_ptr<Job> {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Job> oldest;

@@ -30,7 +30,7 @@ class JobQueue {
   // Cancels a restoration that waits or runs; removes one that is finished, with its files. Returns
   // whether it was removed.
   bool remove(const std::string& id);
-  // Removes results that are too old, too many or too large.
+  // Removes results that are too old, too many or too large; their files are gone at the end.
   void expire();
 
  private:
@@ -42,6 +42,7 @@ class JobQueue {
   const ServeLimits limits_;
   const Run run_;
   mutable std::mutex mutex_;
+  std::mutex expiring_;  // one at a time, so that no caller returns while another removes files
   std::condition_variable added_;
   std::vector<std::shared_ptr<Job>> jobs_;
   std::deque<std::shared_ptr<Job>> waiting_;

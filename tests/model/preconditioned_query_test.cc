@@ -66,12 +66,13 @@ TEST(Anisotropic, CorrectsTheEstimateFromNeighbours) {
   const Tensor mask = (Rng(1).uniform({1, 1, kSize, kSize}) < 0.5).to(at::kFloat);
   Tensor x0;
   Query query = query_for(inpainting(mask), 80, rng, &x0);
-  const Preconditioning rule = anisotropic_rules().back();
-  const double measured = 1 / (1 / 6400.0 + 1 / 0.0025);
-  const Tensor m = pyramid_estimate(query.x, mask * measured + (1 - mask) * 6400);
+  Preconditioning rule = anisotropic_rules()[0];
+  rule.prior_mean = "neighbours";
+  const Tensor v = mask / (1 / 6400.0 + 1 / 0.0025) + (1 - mask) * 6400;
+  const Tensor m = pyramid_estimate(query.x, v);
   const Tensor zero = at::zeros_like(x0);
   const Tensor answer = PreconditionedQuery(rule, query).mean(zero);
-  EXPECT_LT(relative((1 - mask) * answer, (1 - mask) * m), 1e-3);  // c_skip = p / 6400 in holes
+  EXPECT_LT(relative(answer, m + 0.25 / (v + 0.25) * (query.x - m)), 1e-5);
   const NetworkInput seen = NetworkInput::pivot.with(Channel::skip);
   const PreconditionedQuery shown(rule, query, seen);
   EXPECT_LT(relative(shown.input().slice(1, 3), answer), 1e-6);

@@ -3,6 +3,7 @@
 
 #include "eps/io/images/image.h"
 #include "eps/io/npy.h"
+#include "eps/math/pyramid.h"
 #include "eps/restore/restore.h"
 #include "tests/files.h"
 #include "tests/small_networks.h"
@@ -99,27 +100,26 @@ TEST_F(AnySize, QuickIsTheMeanOfOneEvaluation) {
             "steps");
 }
 
-// Two holes of a picture with much else missing nowhere near: the windows around them reach beyond
-// the pixels from which the prior mean fills them, so the estimate is that of the whole picture.
-TEST_F(AnySize, WindowsOfANetworkThatFillsHolesHaveItsEstimate) {
-  network_.preconditioning.prior_mean = "neighbours";
-  const Tensor mask = at::full({480, 320}, 255, at::kByte);
-  mask.slice(0, 200, 207).slice(1, 100, 140).fill_(0);
+// The prior mean fills a hole from pixels up to its radius away, on a grid of blocks, beside what
+// the network sees: a window has all of them, or what the picture has.
+TEST_F(AnySize, WindowsReachAsFarAsThePriorMeanDoes) {
+  const Tensor mask = at::full({640, 480}, 255, at::kByte);
+  mask.slice(0, 300, 307).slice(1, 100, 140).fill_(0);
   const std::string file = folder_.file("mask.png");
   write_png(file, mask);
-  RestorationRequest asked = request(picture({480, 320}), {.mask = file});
+  RestorationRequest asked = request(picture({640, 480}), {.mask = file});
   asked.quick = true;
   asked.steps = 0;
-  asked.region = RestorationRequest::Region::whole;
-  const auto whole = restore_measurement(asked, network_);
   asked.region = RestorationRequest::Region::holes;
-  const auto part = restore_measurement(asked, network_);
-  ASSERT_EQ(part.report.windows.size(), 1u);
-  EXPECT_LT(part.report.windows[0].pixels(), 480 * 320);
-  const auto hole = [](const Tensor& image) { return image.slice(1, 200, 207).slice(2, 100, 140); };
-  const Tensor wanted = hole(whole.restoration.mean);
-  EXPECT_LT((hole(part.restoration.mean) - wanted).abs().max().item<double>(), 1e-5);
-  EXPECT_GT(wanted.abs().max().item<double>(), 0.05);  // filled: the prior's mean was 0 before
+  const int64_t radius = *network_.network.plan().receptive_radius();
+  const Window plain = restore_measurement(asked, network_).report.windows.at(0);
+  EXPECT_EQ(plain.top + plain.height, 307 + radius);
+  network_.preconditioning.prior_mean = "neighbours";
+  const Window wide = restore_measurement(asked, network_).report.windows.at(0);
+  EXPECT_EQ(wide.top % kPyramidBlock, 0);
+  EXPECT_LE(wide.top, 300 - radius - kPyramidRadius);
+  EXPECT_EQ(wide.top + wide.height, 307 + radius + kPyramidRadius);
+  EXPECT_EQ(wide.left, 0);
 }
 
 TEST_F(AnySize, RefusesWhatHasNone) {
