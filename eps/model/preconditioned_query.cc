@@ -113,7 +113,8 @@ Tensor PreconditionedQuery::neighbours(const Query& query) const {
   const auto variance = [&](const Tensor& e) {
     return pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
   };
-  return pyramid_estimate(x_, query.A->functions().diagonal(x_, variance));
+  // What is measured without noise has a variance of 0, of which there is no precision.
+  return pyramid_estimate(x_, query.A->functions().diagonal(x_, variance).clamp_min(1e-10));
 }
 
 std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make_directions(

@@ -1,6 +1,7 @@
 // What a form asks to be restored, and the command that does the same.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "eps/base/json_fields.h"
@@ -60,6 +61,18 @@ bool flag_of(JsonFields& fields, const char* name) {
   return value;
 }
 
+// Throws unless the text is one value of an option: what options become is a spec, in which other
+// characters would name further fields, operators and files.
+void check_value(const char* name, const std::string& value) {
+  const std::string allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,-_ ";
+  check(value.find_first_not_of(allowed) == std::string::npos,
+        "operator: ",
+        name,
+        " ",
+        quote(value),
+        ": letters, numbers and commas are wanted");
+}
+
 // Reads the operator. Files come with the form: none that a spec names is read.
 void read_operator(JsonFields fields,
                    const Form& form,
@@ -82,6 +95,7 @@ void read_operator(JsonFields fields,
   if (o.denoise) command.add("--denoise");
   const auto text = [&](const char* name, std::string& value, const char* option) {
     value = text_of(fields, name);
+    if (option != std::string("--operator")) check_value(name, value);
     command.add(option, value);
   };
   text("motion", o.motion, "--motion");
@@ -122,6 +136,21 @@ void check_count(const char* name, int64_t value, int64_t most) {
   check(value >= 0 && value <= most, "options: ", name, " must be 1 to ", most, ", got ", value);
 }
 
+// Throws where a method's own numbers of steps, particles or iterations, which no evaluation
+// interrupts, are beyond the limits.
+void check_counts_of_method(const RestorationRequest& request, const ServeLimits& limits) {
+  const MethodChoice choice = choose_method(request.method, "", request.steps);
+  for (const Field& field : choice.method.fields) {
+    if (field.type != Field::Type::integer || !choice.options.has(field.name)) continue;
+    const bool copies = field.name == "particles";
+    check_count(field.name.c_str(),
+                choice.options.integer(field.name),
+                copies ? limits.samples : std::max<int64_t>(limits.steps, 1000));
+  }
+  if (choice.options.has("steps"))
+    check_count("steps", choice.options.integer("steps"), limits.steps);
+}
+
 void read_sampling(JsonFields& fields,
                    const ServeLimits& limits,
                    RestorationRequest& request,
@@ -136,10 +165,7 @@ void read_sampling(JsonFields& fields,
   request.method = text_of(fields, "method");
   check_count("samples", options.samples, limits.samples);
   check_count("steps", request.steps, limits.steps);
-  if (!request.method.empty()) {
-    const Spec method = choose_method(request.method, "", request.steps).options;
-    if (method.has("steps")) check_count("steps", method.integer("steps"), limits.steps);
-  }
+  if (!request.method.empty()) check_counts_of_method(request, limits);
   if (options.samples > 0) command.add("--samples", std::to_string(options.samples));
   if (request.steps > 0) command.add("--steps", std::to_string(request.steps));
   if (options.seed > 0) command.add("--seed", std::to_string(options.seed));
@@ -207,8 +233,12 @@ JobRequest restoration_of(const Site& site, const Form& form, const Upload& uplo
   fields.find("demo");  // given_picture() has read it
   fields.finish();
   // Wrong words are refused now, and not when the turn comes.
-  choose_operator(
+  const OperatorChoice chosen = choose_operator(
       job.restoration.operator_options, network.shape.resolution, job.restoration.simulate);
+  if (!job.restoration.simulate && chosen.measurement_dims == 4 && chosen.image_shape) {
+    const Shape image = chosen.image_shape({1, 3, job.height, job.width});
+    check_pixels(site, image[3], image[2]);
+  }
   return job;
 }
 

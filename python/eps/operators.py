@@ -112,7 +112,8 @@ class Operator:
         if seed is not None:
             generator = torch.Generator(device=y.device).manual_seed(seed)
         n = torch.randn(y.shape, generator=generator, dtype=y.dtype, device=y.device)
-        return y + noise * n * self.measured().to(y.dtype).reshape(n.shape[-len(self.measurement_shape) :])
+        measured = self.measured().to(device=y.device, dtype=y.dtype)
+        return y + noise * n * (measured[0] if y.dim() == len(self.measurement_shape) else measured)
 
     def __repr__(self) -> str:
         c, h, w = self.image_shape

@@ -79,8 +79,7 @@ Network placed(const std::string& name,
 }
 
 Network load(const std::string& name, const std::string& on, const std::string& dtype) {
-  const std::string file = find_model(name);
-  return placed(name, checkpoint_from(read_any_checkpoint(file), file), on, dtype);
+  return placed(name, load_network(find_model(name)), on, dtype);
 }
 
 using Strings = std::map<std::string, std::string>;

@@ -2,6 +2,8 @@
 #include "eps/serve/http/connection_threads.h"
 
 #include <ATen/Parallel.h>
+
+#include <system_error>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -23,16 +25,24 @@ void compute_on_one_core() {
 
 bool ConnectionThreads::turns_away() { return is_turned_away; }
 
+// Starts a thread if none is idle; the mutex is held. Where the system has no more threads, a
+// connection waits for those that there are.
+bool ConnectionThreads::has_thread_for_another() {
+  if (idle_ > std::ssize(waiting_)) return true;
+  try {
+    std::thread([this] { serve(); }).detach();
+    ++threads_;
+  } catch (const std::system_error&) {
+  }
+  return threads_ > 0;
+}
+
 void ConnectionThreads::enqueue(std::function<void()> connection) {
   {
     const std::lock_guard lock(mutex_);
-    if (open_ < most_) {
+    if (open_ < most_ && has_thread_for_another()) {
       ++open_;
       waiting_.push_back(std::move(connection));
-      if (idle_ < std::ssize(waiting_)) {
-        ++threads_;
-        std::thread([this] { serve(); }).detach();
-      }
       changed_.notify_one();
       return;
     }

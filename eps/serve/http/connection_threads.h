@@ -17,6 +17,7 @@ class ConnectionThreads final : public httplib::TaskQueue {
 
  private:
   void serve();
+  bool has_thread_for_another();
 
   const int64_t most_;
   std::mutex mutex_;

@@ -37,6 +37,10 @@ HeadRules rules_of(const ServerOptions& options) {
                   .any_address = is_every_address(options.host),
                   .body_bytes = options.limits.body_bytes};
   if (!is_loopback(options.host)) rules.hosts.push_back(name_of_machine());
+  // A name of a host is the same in capitals; browsers send small letters.
+  for (std::string& host : rules.hosts)
+    for (char& letter : host)
+      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   return rules;
 }
 
