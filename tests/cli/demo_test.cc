@@ -74,6 +74,33 @@ TEST(TheNetworkInTheBox, RestoresFaces) {
   }
 }
 
+// What the PSNR is compared with is some decibels above that of the measurement itself, or of its
+// bicubic enlargement.
+TEST(TheNetworkInTheBox, RestoresPhotographs) {
+  const std::string models = EPS_SOURCE_DIR "/models";
+  const Folder folder;
+  for (const auto& [picture, options, psnr] :
+       {std::tuple{"bulb", "--operator identity --noise sigma=0.2 --quick", 32.0},
+        {"dog", "--operator downscale:factor=4,filter=bicubic --noise sigma=0.02 --quick", 28.5},
+        {"guitar", "--operator inpaint_random:missing=0.5 --samples 2 --steps 6", 27.0},
+        {"nyc", "--motion 9,30 --border valid --noise sigma=0.02 --samples 1 --steps 6", 29.0}}) {
+    SCOPED_TRACE(picture);
+    const std::string out = folder.file(picture);
+    const Outcome outcome =
+        run_program("EPS_MODELS=" + models + " " + EPS_PROGRAM,
+                    "restore " + models + "/photos-images/" + picture +
+                        ".png --simulate --device cpu --out " + out + " " + options);
+    ASSERT_EQ(outcome.status, 0) << outcome.output;
+    const auto words = words_in(out);
+    EXPECT_EQ(words["model"], "photos-eps-small");
+    if (!words["quick"].get<bool>()) {
+      EXPECT_NEAR(words["chi2"].get<double>(), 1, 0.25);
+    }
+    EXPECT_GT(words["psnr_of_mean"].get<double>(), psnr);
+    remove_tree(out);
+  }
+}
+
 // What it simulates with a noise of 0.05, it finds again when it is not told. The standard error of
 // the noise of 12,288 measurements is 0.6% of it; the rest of a tenth is the network's.
 TEST(TheNetworkInTheBox, FindsTheNoise) {
