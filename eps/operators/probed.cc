@@ -1,6 +1,8 @@
 // Diagonals of functions of A'A by probing.
 #include "eps/operators/probed.h"
 
+#include <algorithm>
+
 #include "eps/base/lasting.h"
 #include "eps/base/random.h"
 #include "eps/math/spectral_measure.h"
@@ -44,13 +46,16 @@ Tensor Probed::diagonal(const Tensor& like, const EigenvalueMap& f) const {
 }
 
 Tensor Probed::mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const {
-  constexpr uint64_t kProbes = 4;
+  // An image of many pixels is a sample large enough: 4 probes up to 16,384 numbers, then fewer.
+  constexpr int64_t kNumbers = 65536;
+  const int64_t probes =
+      std::clamp<int64_t>(kNumbers * like.size(0) / std::max<int64_t>(like.numel(), 1), 1, 4);
   Tensor sum = at::zeros({like.size(0), 1, 1, 1}, like.options());
-  for (uint64_t seed = 0; seed < kProbes; ++seed) {
+  for (uint64_t seed = 0; seed < static_cast<uint64_t>(probes); ++seed) {
     const Tensor probe = signs_like(like, seed).expand_as(like).contiguous();
     sum = sum + (probe * filter(probe, f)).mean({1, 2, 3}, true);
   }
-  return sum / static_cast<double>(kProbes);
+  return sum / static_cast<double>(probes);
 }
 
 Tensor Probed::normal_diagonal(const Tensor& like) const {

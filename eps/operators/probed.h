@@ -18,8 +18,8 @@ class Probed : public Spectral {
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override;
   // Returns the diagonal of A'A, which takes one product a probe, once.
   Tensor normal_diagonal(const Tensor& like) const override;
-  // Returns the mean by Hutchinson's estimator, of a few probes of random signs over all pixels;
-  // its relative error is about 1/sqrt(number of pixels).
+  // Returns the mean by Hutchinson's estimator, of one to four probes of random signs over all
+  // pixels; its relative error is about 1/sqrt(number of pixels).
   Tensor mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const override;
 
   // Returns the prior power as a smooth function p(e) of the eigenvalue: the mean power of the data
