@@ -191,18 +191,35 @@ bool Listener::serve(Connection& connection) {
   return done;
 }
 
-std::string Listener::read_body(const httplib::ContentReader& reader) {
+// A `Claim` counts the bytes of a body as long as its request is being answered.
+class Listener::Claim {
+ public:
+  explicit Claim(std::atomic<uint64_t>& all) : all_(all) {}
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim() { all_ -= own_; }
+
+  // Returns whether all requests together hold at most so many bytes with these.
+  bool take(uint64_t bytes, uint64_t most) {
+    own_ += bytes;
+    return (all_ += bytes) <= most;
+  }
+
+ private:
+  std::atomic<uint64_t>& all_;
+  uint64_t own_ = 0;
+};
+
+std::string Listener::read_body(const httplib::ContentReader& reader, Claim& claim) {
   // The memory of bodies is counted as it fills: who sends slowly keeps nobody away.
   std::string body;
   bool too_much = false;
   const bool complete = reader([&](const char* data, size_t size) {
-    too_much = bodies_ + size > site_.limits.bodies_bytes;
+    too_much = !claim.take(size, site_.limits.bodies_bytes);
     if (too_much) return false;
-    bodies_ += size;
     body.append(data, size);
     return true;
   });
-  bodies_ -= body.size();
   if (too_much) throw Refusal{503, "too many bodies are being read", {{"Retry-After", "5"}}};
   if (current_connection->is_late()) throw Refusal{408, "the body did not come in time"};
   if (!complete) throw Refusal{400, "the body is shorter than its Content-Length"};
@@ -213,7 +230,8 @@ void Listener::respond(const httplib::Request&,
                        httplib::Response& response,
                        const httplib::ContentReader* reader) {
   Request request = current_head->request;
-  if (reader != nullptr) request.read_body = [&] { return read_body(*reader); };
+  Claim claim(bodies_);
+  if (reader != nullptr) request.read_body = [&] { return read_body(*reader, claim); };
   try {
     const c10::NoGradGuard no_gradients;
     put_answer(answer(site_, request), response);

@@ -19,14 +19,15 @@ class Listener final : public httplib::Server {
  private:
   bool process_and_close_socket(socket_t socket) override;
   bool serve(Connection& connection);
-  std::string read_body(const httplib::ContentReader& reader);
+  class Claim;  // on the memory of bodies
+  std::string read_body(const httplib::ContentReader& reader, Claim& claim);
   void respond(const httplib::Request& request,
                httplib::Response& response,
                const httplib::ContentReader* reader);
 
   Site& site_;
   const HeadRules rules_;
-  std::atomic<uint64_t> bodies_ = 0;  // bytes of those that are being read
+  std::atomic<uint64_t> bodies_ = 0;  // bytes of those that requests hold
   std::thread thread_;
 };
 
