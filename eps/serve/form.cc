@@ -47,12 +47,9 @@ void check_pixels(const Site& site, int64_t width, int64_t height) {
 }
 
 // Returns width and height of a picture or an array; 0 of what is no picture.
-std::pair<int64_t, int64_t> size_of(const Site& site, const std::string& path) {
+std::pair<int64_t, int64_t> size_of(const std::string& path) {
   if (!is_array_path(path)) {
-    const std::string bytes = read_file(path);
-    if (const auto stored = stored_picture_size(bytes))
-      check_pixels(site, stored->first, stored->second);
-    const Tensor pixels = parse_picture(bytes, std::filesystem::path(path).filename()).pixels;
+    const Tensor pixels = read_picture(path).pixels;
     return {pixels.size(2), pixels.size(1)};
   }
   const Tensor values = read_array(path);
@@ -87,7 +84,8 @@ std::unique_ptr<Form> read_form(const Request& request, const std::vector<std::s
   return form;
 }
 
-Upload::Upload(const Site& site) : folder_(site.folder.path() + "/" + random_digits(kFolderBytes)) {
+Upload::Upload(const Site& site)
+    : site_(site), folder_(site.folder.path() + "/" + random_digits(kFolderBytes)) {
   std::filesystem::create_directory(folder_);
 }
 
@@ -99,6 +97,8 @@ std::string Upload::save(const Form& form, const std::string& name) const {
   const Part* part = form.find(name);
   if (part == nullptr) return "";
   check(!part->content.empty(), name, ": the file is empty");
+  if (const auto stored = stored_picture_size(part->content))
+    check_pixels(site_, stored->first, stored->second);
   const std::string own = folder_ + "/" + name;
   std::filesystem::create_directory(own);
   const std::string path = own + "/" + file_name_of(*part);
@@ -120,7 +120,7 @@ GivenPicture given_picture(const Site& site, const Form& form, const Upload& upl
     check(!picture.path.empty(), "the form: the file image is wanted, or options.demo");
     picture.name = std::filesystem::path(picture.path).filename().string();
   }
-  std::tie(picture.width, picture.height) = size_of(site, picture.path);
+  std::tie(picture.width, picture.height) = size_of(picture.path);
   check_pixels(site, picture.width, picture.height);
   return picture;
 }

@@ -30,11 +30,13 @@ class Upload {
   ~Upload();
 
   const std::string& folder() const { return folder_; }
-  // Writes the part, if there is one, and returns its path; "" otherwise.
+  // Writes the part, if there is one, and returns its path; "" otherwise. Throws a Refusal for a
+  // picture of too many pixels, before it is decoded.
   std::string save(const Form& form, const std::string& name) const;
   void keep() { kept_ = true; }
 
  private:
+  const Site& site_;
   const std::string folder_;
   bool kept_ = false;
 };

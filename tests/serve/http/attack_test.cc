@@ -110,6 +110,11 @@ TEST_F(AttackTest, PicturesAreReadWithCare) {
   bomb.replace(16, 8, big_endian(60000, 4) + big_endian(60000, 4));
   EXPECT_EQ(image(bomb, "x.png"), 413);
   EXPECT_EQ(image(encode_png(at::zeros({3, 11, 10}, at::kByte), ""), "x.png"), 413);
+  // So are the mask's, and those of what is restored: 16 x 16 of 8 x 8.
+  auto masked = form(R"({"operator":{"mask":true}})");
+  masked.push_back({"mask", bomb, "m.png", ""});
+  EXPECT_EQ(status_of_form(masked), 413);
+  EXPECT_EQ(status_of_form(form(R"({"operator":{"downscale":"2"}})")), 413);
   EXPECT_TRUE(is_alive());
 }
 
