@@ -111,7 +111,6 @@ void JobQueue::erase(const std::shared_ptr<Job>& job) {
   {
     const std::lock_guard lock(mutex_);
     std::erase(jobs_, job);
-    bytes_.erase(job->id);
   }
   remove_tree(job->request.folder);
 }
@@ -127,7 +126,7 @@ void JobQueue::expire() {
       if (!is_finished(job->status().state)) continue;
       if (!oldest) oldest = job;
       ++finished;
-      bytes += bytes_[job->id];
+      bytes += bytes_below(job->request.folder);
     }
     if (!oldest) return nullptr;
     const double age = unix_time() - oldest->status().done_at;
@@ -179,10 +178,6 @@ void JobQueue::run_one(const std::shared_ptr<Job>& job) {
     words = "the memory does not suffice";
   } catch (const std::exception& error) {
     words = error.what();
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    bytes_[job->id] = bytes_below(job->request.folder);
   }
   job->change([&](JobStatus& status) {
     status.state = state;

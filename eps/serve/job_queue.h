@@ -46,7 +46,6 @@ class JobQueue {
   std::condition_variable added_;
   std::vector<std::shared_ptr<Job>> jobs_;
   std::deque<std::shared_ptr<Job>> waiting_;
-  std::map<std::string, uint64_t> bytes_;  // of the files of finished ones
   bool stopping_ = false;
   std::thread worker_;
 };

@@ -121,6 +121,19 @@ TEST_F(JobQueueTest, ForgetsWhatIsTooOldOrTooMuch) {
   end_of(*fifth);
   all->expire();
   EXPECT_EQ(all->all(), std::vector<std::shared_ptr<Job>>{fifth});
+  // What is made of a result later counts, too.
+  all.reset();
+  limits_.kept_bytes = 9;
+  all = queue();
+  const auto sixth = all->add(request());
+  end_of(*sixth);
+  const auto seventh = all->add(request());
+  end_of(*seventh);
+  all->expire();
+  EXPECT_EQ(all->all().size(), 2u);
+  put_bytes(seventh->request.folder + "/result.zip", "1234");
+  all->expire();
+  EXPECT_EQ(all->all(), std::vector<std::shared_ptr<Job>>{seventh});
   all.reset();
   limits_.kept_time = std::chrono::seconds(-1);
   all = queue();
