@@ -106,6 +106,11 @@ Tensor BorderedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
   return solvable_ ? exact().ridge(picture(r), lambda) : LinearOperator::ridge(r, lambda);
 }
 
+Tensor BorderedBlur::proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const {
+  return solvable_ ? exact().proximal(z, picture(y), lambda)
+                   : LinearOperator::proximal(z, y, lambda);
+}
+
 const Spectral& BorderedBlur::functions() const {
   return solvable_ ? exact().functions() : LinearOperator::functions();
 }

@@ -18,6 +18,7 @@ class BorderedBlur final : public LinearOperator {
   Tensor apply(const Tensor& x) const override;
   Tensor adjoint(const Tensor& y) const override;
   Tensor ridge(const Tensor& r, const Tensor& lambda) const override;
+  Tensor proximal(const Tensor& z, const Tensor& y, const Tensor& lambda) const override;
   bool closed_form() const override { return solvable_; }
   const Spectral& functions() const override;
   // Returns y in its place in the frame of x, and zeros around it.

@@ -39,27 +39,18 @@ class FramedBlur::Resolvents final : public Probed {
 
   std::vector<Tensor> filters(const Tensor& x,
                               const std::vector<EigenvalueMap>& functions) const override {
-    const PartialFractions fractions = basis_.fit(functions, /*tolerance=*/3e-3);
+    const PartialFractions fractions = basis_.fit(functions, kFit);
     const Tensor wide = x.to(at::kDouble), h = A_.blur_.transfer(wide);
-    const Tensor power = A_.blur_.power(wide), hat = at::fft_rfft2(wide), blurred = h * hat;
+    const Tensor power = A_.blur_.power(wide), hat = at::fft_rfft2(wide);
     const Tensor w = fractions.weights.to(x.device());
     std::vector<Tensor> sums(functions.size());
-    for (int64_t j = fractions.first; j < std::ssize(basis_.shifts()); ++j) {
-      // s_j times the resolvents' difference to those of H'H.
-      const double s = basis_.shifts()[static_cast<size_t>(j)];
-      const Tensor gain = s / (power + s);
-      const Tensor solved = A_.solve_border(gain,
-                                            inverses(j, gain),
-                                            A_.bands_.from_spectrum(blurred / (power + s)),
-                                            {.tolerance = kTolerance})
-                                .u;
-      const Tensor term = gain * A_.bands_.into_spectrum(solved);
+    corrections(h * hat, power, fractions.first, [&](int64_t j, const Tensor& term) {
       for (size_t i = 0; i < functions.size(); ++i) {
         const Tensor own = w[static_cast<int64_t>(i)].select(1, 1 + j - fractions.first);
         const Tensor part = own.reshape({-1, 1, 1, 1}) * term;
         sums[i] = sums[i].defined() ? sums[i] + part : part;
       }
-    }
+    });
     const Shape frame{x.size(2), x.size(3)};
     const Tensor back = h.conj();
     std::vector<Tensor> all;
@@ -71,6 +62,17 @@ class FramedBlur::Resolvents final : public Probed {
     return all;
   }
 
+  // The mean of a function is that of its resolvents, whose means are kept.
+  Tensor mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const override {
+    const PartialFractions fractions = basis_.fit({f}, kFit);
+    const Tensor border = border_means(like).slice(0, fractions.first);
+    const Tensor sum = at::matmul(fractions.weights[0].slice(1, 1), border).reshape({-1, 1, 1, 1});
+    const Tensor circular = f(A_.blur_.power(like.to(at::kDouble)));
+    return (spectral_mean(circular, like.size(3)) + sum.to(like.device()))
+        .expand({like.size(0), 1, 1, 1})
+        .to(like.scalar_type());
+  }
+
   // A'A has the diagonal sum_j m_j H_ji^2: the mask, correlated with the squares of the kernel.
   Tensor normal_diagonal(const Tensor& like) const override {
     const CircularBlur squares(A_.blur_.kernel().square(), like.size(2), like.size(3));
@@ -78,7 +80,7 @@ class FramedBlur::Resolvents final : public Probed {
   }
 
   // The power depends on the kernel and the spectrum, and little on the size of the frame: the fit
-  // is that of a small one.
+  // is that of a small one, for one channel as for all.
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override {
     const Tensor& kernel = A_.blur_.kernel();
     const int64_t side = std::max<int64_t>(192, 6 * std::max(kernel.size(1), kernel.size(2)));
@@ -92,11 +94,56 @@ class FramedBlur::Resolvents final : public Probed {
                             width - (like.size(3) - inside.width)});
     return small.functions().prior_power(
         resampled_spectrum(spectrum.to(at::kDouble), height, width),
-        at::zeros({1, like.size(1), height, width}, like.options()));
+        at::zeros({1, 1, height, width}, like.options()));
   }
 
  private:
   static constexpr double kTolerance = 1e-2;  // of the corrections
+  static constexpr double kFit = 3e-3;        // of the functions
+
+  // Calls `use` with each shift j from `first` on and what the border corrects of
+  // s_j (A'A + s_j)^{-1} x, but for the factor conj(h): blurred is the spectrum of H x. The solution
+  // times s_j varies little from one shift to the next, which begins there.
+  void corrections(const Tensor& blurred,
+                   const Tensor& power,
+                   int64_t first,
+                   const std::function<void(int64_t j, const Tensor& term)>& use) const {
+    Tensor solved;
+    for (int64_t j = first; j < std::ssize(basis_.shifts()); ++j) {
+      const double s = shift(j);
+      const Tensor gain = s / (power + s);
+      const Solution found =
+          A_.solve_border(gain,
+                          inverses(j, gain),
+                          A_.bands_.from_spectrum(blurred / (power + s)),
+                          {.tolerance = kTolerance,
+                           .start = solved.defined() ? solved * (shift(j - 1) / s) : Tensor()});
+      solved = found.u;
+      use(j, gain * A_.bands_.into_spectrum(solved));
+    }
+  }
+  double shift(int64_t j) const { return basis_.shifts()[static_cast<size_t>(j)]; }
+
+  // Returns the mean eigenvalue of what the border corrects of each resolvent s (A'A + s)^{-1}, by
+  // a probe of random signs, on the CPU. It is the same for all images, and computed once.
+  Tensor border_means(const Tensor& like) const {
+    const std::lock_guard lock(means_mutex_);
+    if (border_means_.defined()) return border_means_;
+    const Lasting means;
+    constexpr int64_t kProbes = 3;
+    const Shape frame{like.size(2), like.size(3)};
+    const Tensor probe = random_signs(at::zeros({1, kProbes, frame[0], frame[1]},
+                                                like.options().dtype(at::kDouble)));
+    const Tensor h = A_.blur_.transfer(probe), back = h.conj();
+    std::vector<Tensor> all;
+    corrections(
+        h * at::fft_rfft2(probe), A_.blur_.power(probe), 0, [&](int64_t, const Tensor& term) {
+          const Tensor image = at::fft_irfft2(back * term, at::IntArrayRef(frame));
+          all.push_back((image * probe).mean());
+        });
+    border_means_ = at::stack(all).cpu();
+    return border_means_;
+  }
 
   // Returns the inverses of shift j, which are kept while they are not too large.
   Bands::Inverses inverses(int64_t j, const Tensor& gain) const {
@@ -116,6 +163,8 @@ class FramedBlur::Resolvents final : public Probed {
   const ResolventBasis basis_;
   mutable std::mutex mutex_;
   mutable std::map<int64_t, Bands::Inverses> inverses_;
+  mutable std::mutex means_mutex_;
+  mutable Tensor border_means_;
 };
 
 FramedBlur::FramedBlur(const CircularBlur& blur, const Inside& inside)

@@ -11,20 +11,19 @@
 namespace eps {
 namespace {
 
-// Returns +1 and -1, one for each pixel and channel, the same for all images.
-Tensor signs_like(const Tensor& like, uint64_t seed = 0) {
-  const Tensor number = Rng(seed).uniform({1, like.size(1), like.size(2), like.size(3)});
-  return at::where(number < 0.5, -1.0, 1.0).to(like.options());
-}
-
 // Returns the abscissa of a power curve. Eigenvalues far below a thousandth of the largest count as
 // one, since next to nothing was measured along their directions.
 Tensor curve_abscissa(const Tensor& e, const Tensor& largest) { return (e / largest + 1e-3).log(); }
 
 }  // namespace
 
+Tensor random_signs(const Tensor& like, uint64_t seed) {
+  const Tensor number = Rng(seed).uniform({1, like.size(1), like.size(2), like.size(3)});
+  return at::where(number < 0.5, -1.0, 1.0).to(like.options());
+}
+
 Tensor Probed::probe_diagonal(const Tensor& like, const Map& map) const {
-  const Tensor signs = signs_like(like);
+  const Tensor signs = random_signs(like);
   Tensor diagonal = at::zeros_like(like);
   for (int64_t c = 0; c < like.size(1); ++c)
     for (int64_t row = 0; row < std::min(kSpacing, like.size(2)); ++row)
@@ -52,7 +51,7 @@ Tensor Probed::mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const
       std::clamp<int64_t>(kNumbers * like.size(0) / std::max<int64_t>(like.numel(), 1), 1, 4);
   Tensor sum = at::zeros({like.size(0), 1, 1, 1}, like.options());
   for (uint64_t seed = 0; seed < static_cast<uint64_t>(probes); ++seed) {
-    const Tensor probe = signs_like(like, seed).expand_as(like).contiguous();
+    const Tensor probe = random_signs(like, seed).expand_as(like).contiguous();
     sum = sum + (probe * filter(probe, f)).mean({1, 2, 3}, true);
   }
   return sum / static_cast<double>(probes);
@@ -82,7 +81,7 @@ Probed::PowerCurve Probed::fit_power(const Tensor& spectrum, const Tensor& like)
   const Tensor images = like.to(at::kDouble);
   std::vector<Tensor> all;
   for (uint64_t seed = 0; seed < (shared ? kProbes : 1); ++seed)
-    all.push_back(signs_like(images.slice(0, 0, 1), seed));
+    all.push_back(random_signs(images.slice(0, 0, 1), seed));
   const Tensor white = shared ? at::cat(all) : all[0].expand_as(images).contiguous();
   const auto product = [this](const Tensor& u) { return normal(u); };
   const Tensor coloured = filter_spectrum(white, spectrum.to(images.options()).sqrt());

@@ -7,6 +7,10 @@
 
 namespace eps {
 
+// Returns +1 and -1 of a fixed seed, one for each pixel and channel of images (N, C, H, W), the same
+// for all images: (1, C, H, W).
+Tensor random_signs(const Tensor& like, uint64_t seed = 0);
+
 // A `Probed` knows f(A'A) by its products with images, and finds diagonals by probes: sums of
 // impulses kSpacing pixels apart, with signs of a fixed seed. They are exact where no row of f(A'A)
 // reaches so far, and unbiased elsewhere.

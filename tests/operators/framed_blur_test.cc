@@ -109,6 +109,38 @@ TEST(FramedBlur, FunctionsAreNearThoseOfTheMatrix) {
   }
 }
 
+// The mean eigenvalue of a function of each image, against its exact mean: the trace of the dense
+// operator's. A probe z of random signs finds the trace of the matrix M by which the border changes
+// the function as z'Mz, whose variance is twice the sum of its squares off the diagonal.
+TEST(FramedBlur, MeansAreThoseOfTheMatrix) {
+  const auto [kernel, frame] = cases().front();
+  const Case c(kernel, frame[0], frame[1]);
+  const int64_t pixels = frame[0] * frame[1];
+  const Tensor units = at::eye(pixels, at::kDouble).reshape({pixels, 1, frame[0], frame[1]});
+  const Tensor own = at::tensor({1e4, 1.0, 1e-2}, at::kDouble).reshape({3, 1, 1, 1});
+  const auto skip = [](const Tensor& e, const Tensor& v) {
+    const Tensor variance = 1 / (1 / v + e / 0.0025);
+    return 0.25 / (variance + 0.25);
+  };
+  const Tensor found =
+      c.framed.functions().mean_eigenvalue(at::zeros({3, 3, frame[0], frame[1]}, at::kDouble),
+                                           [&](const Tensor& e) { return skip(e, own); });
+  EXPECT_EQ(found.sizes(), own.sizes());
+  for (int64_t i = 0; i < 3; ++i) {
+    const auto filter = [&](const Spectral& functions) {
+      return functions.filter(units, [&](const Tensor& e) { return skip(e, own[i]); })
+          .reshape({pixels, pixels});
+    };
+    const Tensor exact = filter(c.masked.functions());
+    const Tensor change = exact - filter(c.blur.functions());
+    const double off_diagonal = (change - at::diag(at::diag(change))).square().sum().item<double>();
+    const double deviation = std::sqrt(2 * off_diagonal / 3) / static_cast<double>(pixels);
+    const double wanted = at::diag(exact).mean().item<double>();
+    EXPECT_NEAR(found[i].item<double>(), wanted, 4 * deviation + 3e-3 * wanted) << i;
+    EXPECT_LT(4 * deviation, 0.05 * wanted) << i;
+  }
+}
+
 TEST(FramedBlur, RidgeIsTheDenseOne) {
   for (const auto& [kernel, frame] : cases()) {
     const Case c(kernel, frame[0], frame[1]);
@@ -138,6 +170,12 @@ TEST(FramedBlur, ServesTheBlursOfLargeFrames) {
                           {.tolerance = 1e-10});
   EXPECT_LT(relative_error(A->ridge(y - A->apply(z), lambda) + z, wanted), 1e-7);
   EXPECT_LT(relative_error(A->proximal(z, y, lambda), wanted), 1e-2);
+  // Its pivots are the framed blur's, which stop at a thousandth of their noise, and not ridge()'s.
+  const Tensor kernel = A->format().parameters().at("kernel");
+  const Case same(kernel, frame[2], frame[3]);
+  EXPECT_LT(relative_error(A->proximal(z, y, lambda),
+                           same.framed.proximal(z, A->format().picture(y), lambda)),
+            1e-12);
   const EigenvalueMap power = A->functions().prior_power(at::ones({236, 126}, at::kDouble), like);
   const Tensor e = at::tensor({1e-3, 0.1, 1.0}, at::kDouble).reshape({1, 1, 1, 3});
   // Of white data it is 1 in every direction.
