@@ -7,8 +7,8 @@ namespace eps {
 
 // Returns the tensor on the device; the tensor itself where it is there already.
 inline Tensor upload(const Tensor& tensor, at::Device device) {
-  if (tensor.device() == device) return tensor;
-  return tensor.pin_memory().to(device, /*non_blocking=*/true);
+  const bool from_host = tensor.is_cpu() && !device.is_cpu();
+  return (from_host ? tensor.pin_memory() : tensor).to(device, /*non_blocking=*/from_host);
 }
 
 }  // namespace eps
