@@ -14,7 +14,7 @@ Dataset read(const std::string& source, int64_t count, const nets::UNetConfig& n
   if (!is_array_path(source))
     return read_dataset(
         {source},
-        {.size = network.img_resolution,
+        {.size = network.is_local() ? 0 : network.img_resolution,
          .channels = network.img_channels,
          .limit = count,
          .report = [](const std::string& line) { std::cerr << "eps: " << line << '\n'; }});
@@ -38,18 +38,17 @@ Dataset read_clean_images(const std::string& source,
   Dataset data = read(source, count, network);
   if (data.images.scalar_type() == at::kByte) data.images = from_uint8(data.images);
   check(data.size() > 0, source, ": no images");
-  check(data.images.size(1) == network.img_channels &&
-            data.images.size(2) == network.img_resolution &&
-            data.images.size(3) == network.img_resolution,
-        source,
-        ": the network takes images of ",
-        network.img_channels,
-        " x ",
-        network.img_resolution,
-        " x ",
-        network.img_resolution,
-        ", got ",
-        to_string(data.images.sizes().slice(1)));
+  check(
+      data.images.size(1) == network.img_channels &&
+          (network.is_local() || (data.images.size(2) == network.img_resolution &&
+                                  data.images.size(3) == network.img_resolution)),
+      source,
+      ": the network takes images of ",
+      to_string(network.is_local()
+                    ? Shape{network.img_channels}
+                    : Shape{network.img_channels, network.img_resolution, network.img_resolution}),
+      network.is_local() ? " channels and any size, got " : ", got ",
+      to_string(data.images.sizes().slice(1)));
   check_image_range(data.images, source);
   data.images = data.images.to(at::kFloat);
   return data;

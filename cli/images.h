@@ -7,7 +7,8 @@
 namespace eps::cli {
 
 // Reads a folder, an EDM .zip, synthetic images or an array: at most `count` images (0: all),
-// float32 in [-1, 1]. Refuses images that are not of the network's size.
+// float32 in [-1, 1]. Refuses images that are not of the network's size; a local network takes any,
+// the same for all images.
 Dataset read_clean_images(const std::string& source,
                           int64_t count,
                           const nets::UNetConfig& network);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eps/base/random.h"
+#include "eps/io/images/image.h"
 #include "eps/io/npy.h"
 #include "eps/operators/factories.h"
 #include "tests/program.h"
@@ -71,6 +72,34 @@ TEST_F(Run, GivesEachImageTheSameWhateverTheBatch) {
   EXPECT_LT(relative_error(together, alone), 1e-4);
   EXPECT_TRUE(
       at::equal(read_npy(out_ + "1/measurement.npy"), read_npy(out_ + "5/measurement.npy")));
+}
+
+// A local network takes photographs as they are; a picture is not reduced to the crops of training.
+TEST_F(Run, TakesPhotographsInTheirOwnSize) {
+  const std::string local = folder_.file("local.safetensors"), photos = folder_.file("photos");
+  {
+    const c10::NoGradGuard no_gradients;
+    nets::UNetConfig config = small_local();
+    config.in_channels = NetworkInput::eps.channels(config.img_channels);
+    write_checkpoint(local, {.network = wave_network(config), .input = NetworkInput::eps});
+  }
+  std::filesystem::create_directory(photos);
+  const Tensor photo = to_uint8(0.3 * Rng(1).normal({3, 24, 37}));
+  write_png(photos + "/a.png", photo);
+  const auto run_on_photos = [&](const std::string& out) {
+    return run_program(EPS_PROGRAM,
+                       "run eps --model " + local + " --images " + photos +
+                           " --device cpu --threads 1 --task random_inpainting --samples 1 "
+                           "--steps 1 --out " +
+                           out);
+  };
+  const Outcome outcome = run_on_photos(out_);
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(at::equal(to_uint8(read_npy(out_ + "/truth.npy")[0]), photo));
+  write_png(photos + "/b.png", photo.slice(2, 0, 30));
+  const Outcome sizes = run_on_photos(out_ + "2");
+  EXPECT_EQ(sizes.status, 2) << sizes.output;
+  EXPECT_NE(sizes.output.find("30"), std::string::npos) << sizes.output;
 }
 
 TEST_F(Run, WarnsOfATaskTheNetworkNeverSaw) {
