@@ -113,14 +113,11 @@ Tensor PreconditionedQuery::neighbours(const Query& query) const {
   const auto variance = [&](const Tensor& e) {
     return pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
   };
-  // Without a fast basis a diagonal takes hundreds of probes, and its mean a few: of one image,
-  // where all have the same operator and noise.
+  // One image answers for all that have the same operator and noise.
   const Spectral& A = query.A->functions();
   const bool alike =
       query.A->format().batch() == 1 && query.sigma.numel() == 1 && query.sigma_y.numel() == 1;
-  const Tensor of_pixels = A.basis() == Basis::other
-                               ? A.mean_eigenvalue(alike ? x_.slice(0, 0, 1) : x_, variance)
-                               : A.diagonal(x_, variance);
+  const Tensor of_pixels = A.quick_diagonal(alike ? x_.slice(0, 0, 1) : x_, variance);
   // What is measured without noise has a variance of 0, of which there is no precision.
   return pyramid_estimate(x_, of_pixels.clamp_min(1e-10));
 }

@@ -41,6 +41,11 @@ class Spectral {
   // Returns the diagonal of the matrix f(A'A), in a shape that broadcasts over images like `like`.
   // The default filters an impulse for each pixel and channel, which is correct and slow.
   virtual Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const;
+  // Returns the diagonal of f(A'A) of a convex f that decreases, or where that takes hundreds of
+  // products an estimate of it, which has its mean, and f(0) where nothing is measured.
+  virtual Tensor quick_diagonal(const Tensor& like, const EigenvalueMap& f) const {
+    return diagonal(like, f);
+  }
   // Returns the diagonal of A'A itself.
   virtual Tensor normal_diagonal(const Tensor& like) const;
   // Returns the mean of the diagonal of f(A'A), the mean eigenvalue: (N, 1, 1, 1).

@@ -57,6 +57,26 @@ Tensor Probed::mean_eigenvalue(const Tensor& like, const EigenvalueMap& f) const
   return sum / static_cast<double>(probes);
 }
 
+Tensor Probed::quick_diagonal(const Tensor& like, const EigenvalueMap& f) const {
+  constexpr int64_t kSample = 4096;
+  constexpr int kHalvings = 40;
+  const Tensor known = normal_diagonal(like).expand({-1, like.size(1), like.size(2), like.size(3)});
+  const Tensor mean = mean_eigenvalue(like, f).to(at::kCPU, at::kDouble);
+  // An odd step meets all columns of an image.
+  const int64_t step = (known[0].numel() / kSample) | 1;
+  const Tensor some =
+      known.flatten(1).slice(1, 0, known[0].numel(), step).to(at::kCPU, at::kDouble);
+  const Tensor sample = some.reshape({known.size(0), 1, 1, -1});
+  Tensor low = at::full_like(mean, -30), high = at::zeros_like(mean);  // ln c
+  for (int i = 0; i < kHalvings; ++i) {
+    const Tensor middle = (low + high) / 2;
+    const Tensor above = f(middle.exp() * sample).mean({1, 2, 3}, true) > mean;
+    low = at::where(above, middle, low);
+    high = at::where(above, high, middle);
+  }
+  return f(high.exp().to(known.options()) * known);
+}
+
 Tensor Probed::normal_diagonal(const Tensor& like) const {
   if (const Tensor known = A_.structural_diagonal(like); known.defined())
     return known.to(like.options());

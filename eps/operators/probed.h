@@ -7,8 +7,8 @@
 
 namespace eps {
 
-// Returns +1 and -1 of a fixed seed, one for each pixel and channel of images (N, C, H, W), the same
-// for all images: (1, C, H, W).
+// Returns +1 and -1 of a fixed seed, one for each pixel and channel of images (N, C, H, W), the
+// same for all images: (1, C, H, W).
 Tensor random_signs(const Tensor& like, uint64_t seed = 0);
 
 // A `Probed` knows f(A'A) by its products with images, and finds diagonals by probes: sums of
@@ -20,6 +20,9 @@ class Probed : public Spectral {
 
   Basis basis() const override { return Basis::other; }
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override;
+  // Returns f(c d) for the diagonal d of A'A and the c in (0, 1] that gives it the mean
+  // mean_eigenvalue(): f(d) itself is too small, since f is convex (Jensen).
+  Tensor quick_diagonal(const Tensor& like, const EigenvalueMap& f) const override;
   // Returns the diagonal of A'A, which takes one product a probe, once.
   Tensor normal_diagonal(const Tensor& like) const override;
   // Returns the mean by Hutchinson's estimator, of one to four probes of random signs over all

@@ -43,6 +43,9 @@ class Weighted final : public LinearOperator, public Spectral {
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
     return A_->spectral()->diagonal(like, scaled(f, like));
   }
+  Tensor quick_diagonal(const Tensor& like, const EigenvalueMap& f) const override {
+    return A_->spectral()->quick_diagonal(like, scaled(f, like));
+  }
   EigenvalueMap prior_power(const Tensor& spectrum, const Tensor& like) const override {
     return A_->spectral()->prior_power(spectrum, like);
   }

@@ -65,20 +65,23 @@ TEST(Anisotropic, TheTargetGivesTheImageBack) {
 // A network that answers 0 leaves m + c_skip (x - m); the network sees the same as its skip.
 TEST(Anisotropic, CorrectsTheEstimateFromNeighbours) {
   Rng rng(6, 2);
-  const Tensor mask = (Rng(1).uniform({1, 1, kSize, kSize}) < 0.5).to(at::kFloat);
-  Tensor x0;
-  Query query = query_for(inpainting(mask), 80, rng, &x0);
-  Preconditioning rule = anisotropic_rules()[0];
-  rule.prior_mean = "neighbours";
-  const Tensor v = mask / (1 / 6400.0 + 1 / 0.0025) + (1 - mask) * 6400;
-  const Tensor m = pyramid_estimate(query.x, v);
-  const Tensor zero = at::zeros_like(x0);
-  const Tensor answer = PreconditionedQuery(rule, query).mean(zero);
-  EXPECT_LT(relative(answer, m + 0.25 / (v + 0.25) * (query.x - m)), 1e-5);
-  const NetworkInput seen = NetworkInput::pivot.with(Channel::skip);
-  const PreconditionedQuery shown(rule, query, seen);
-  EXPECT_LT(relative(shown.input().slice(1, 3), answer), 1e-6);
-  EXPECT_LT(relative(shown.mean(zero), answer), 1e-6);
+  const Tensor half = (Rng(1).uniform({1, 1, kSize, kSize}) < 0.5).to(at::kFloat);
+  for (const Operator& A : {inpainting(half), bayer("grbg", kSize, kSize)}) {
+    Tensor x0;
+    const Query query = query_for(A, 80, rng, &x0);
+    const Tensor mask = A->adjoint(A->apply(at::ones_like(x0)));
+    Preconditioning rule = anisotropic_rules()[0];
+    rule.prior_mean = "neighbours";
+    const Tensor v = mask / (1 / 6400.0 + 1 / 0.0025) + (1 - mask) * 6400;
+    const Tensor m = pyramid_estimate(query.x, v);
+    const Tensor zero = at::zeros_like(x0);
+    const Tensor answer = PreconditionedQuery(rule, query).mean(zero);
+    EXPECT_LT(relative(answer, m + 0.25 / (v + 0.25) * (query.x - m)), 1e-5);
+    const NetworkInput seen = NetworkInput::pivot.with(Channel::skip);
+    const PreconditionedQuery shown(rule, query, seen);
+    EXPECT_LT(relative(shown.input().slice(1, 3), answer), 1e-6);
+    EXPECT_LT(relative(shown.mean(zero), answer), 1e-6);
+  }
 }
 
 // Without measurement noise the measured pixels are known: the answer there is the pivot itself.

@@ -178,6 +178,37 @@ TEST(Krylov, DiagonalsByStructureAreExact) {
   }
 }
 
+// The estimate of a diagonal is right in holes and in the mean, and between them nearer than the
+// mean alone.
+TEST(Krylov, QuickDiagonalsKnowHolesAndTheMean) {
+  const auto f = [](const Tensor& e) { return 1 / (e / 0.01 + 0.2); };
+  for (const std::string spec :
+       {"blur_motion:length=5,angle=30,border=valid",
+        "blur_gaussian:std=1,size=5 | inpaint_box:height=12,width=12,position=center",
+        "inpaint_box:height=12,width=12,position=center | blur_motion:length=5,angle=30"}) {
+    SCOPED_TRACE(spec);
+    Rng rng(1);
+    const Tensor like = at::empty({1, 1, 32, 32}, at::kDouble);
+    const Operator A = make_operator(spec, like, rng);
+    const Spectral& functions = A->functions();
+    const Tensor M = matrix_of([&](const Tensor& x) { return A->apply(x).flatten(1); },
+                               like.sizes().vec(),
+                               1,
+                               at::kDouble)[0];
+    const auto [e, v] = at::linalg_eigh(at::matmul(M.t(), M));
+    const Tensor exact = at::matmul(v.square(), f(e.clamp_min(0))).reshape_as(like);
+    const Tensor quick = functions.quick_diagonal(like, f).expand_as(like);
+    const double mean = exact.mean().item<double>();
+    EXPECT_NEAR(quick.mean().item<double>() / mean, 1, 0.05);
+    const Tensor holes = functions.normal_diagonal(like) < 1e-12;
+    EXPECT_LT(((quick - 5) * holes).abs().max().item<double>(), 1e-9);
+    const auto miss = [&](const Tensor& d) {
+      return (d / exact).log().abs().mean().item<double>();
+    };
+    EXPECT_LT(miss(quick), 0.7 * miss(at::full_like(exact, mean)));
+  }
+}
+
 // Two impulses of a probe meet where y is x_c/20 and x_(c-16), which a triangle of the image lacks:
 // without a clamp the estimate of 1/400 there is 1/400 - 1/20.
 TEST(Krylov, DiagonalsAreNotNegative) {
