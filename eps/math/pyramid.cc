@@ -8,7 +8,7 @@ namespace {
 
 // Variances of a block's mean about that of the block around it, interpolated, in photographs in
 // [-1, 1]: from pixels to blocks of 16 x 16. Those of 32 x 32 vary by kTop.
-constexpr std::array kDetail = {0.009, 0.012, 0.015, 0.018, 0.024};
+constexpr std::array kDetail = {kPixelDetail, 0.012, 0.015, 0.018, 0.024};
 constexpr double kTop = 0.15;
 static_assert(kPyramidBlock == 1 << kDetail.size());
 

@@ -17,6 +17,8 @@ namespace eps {
 // The estimate of a part of an image that begins at a multiple of kPyramidBlock is that of the
 // image, away from its borders.
 inline constexpr int64_t kPyramidBlock = 32, kPyramidRadius = 96;
+// The variance of a pixel about its surroundings, in photographs in [-1, 1].
+inline constexpr double kPixelDetail = 0.009;
 
 // Returns the estimate of images (N, C, H, W) from x = x0 + noise of the variance of each pixel,
 // > 0, which broadcasts to x; of x's type.

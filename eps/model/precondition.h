@@ -59,7 +59,8 @@ struct Preconditioning {
   // eigenspace. "geometric_mean" of the two.
   std::string prior_variance = "constant";
   // anisotropic: m. "zero", or "neighbours": pyramid_estimate() of x with the variance of the noise
-  // on each pixel (eps/math/pyramid.h), which fills holes from around them.
+  // on each pixel (eps/math/pyramid.h), which fills holes from around them; the network's part of a
+  // pixel that is known better than those around it is then scaled down (answer_scale()).
   std::string prior_mean = "zero";
   Tensor spectrum = {};  // (H, W/2 + 1): E|x_hat(k)|^2 of the orthonormal rfft2, all channels alike
 

@@ -71,6 +71,18 @@ struct PreconditionedQuery::Directions {
   }
 };
 
+namespace {
+
+// Returns g of pixels of noise v: sqrt(v/d), where the mean of v around a pixel is d > v, but at
+// most the variance of a pixel about its surroundings. Undefined where v is the same everywhere.
+Tensor scale_among_neighbours(const Tensor& v) {
+  if (v.dim() < 4 || v.size(2) == 1 || v.size(3) == 1) return {};
+  const Tensor around = at::avg_pool2d(v, {3, 3}, {1, 1}, {1, 1}, false, false);
+  return (v / at::maximum(v, around.clamp_max(kPixelDetail))).sqrt();
+}
+
+}  // namespace
+
 PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
                                          const Query& query,
                                          const NetworkInput& input)
@@ -91,7 +103,11 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
       host_scalar ? at::full({1}, c_.c_noise.item<float>(), x_.options()) : c_.c_noise.flatten();
   if (preconditioning.kind == Preconditioning::Kind::anisotropic)
     directions_ = make_directions(preconditioning, query);
-  if (preconditioning.prior_mean == "neighbours") centre_ = neighbours(query);
+  if (preconditioning.prior_mean == "neighbours") {
+    const Tensor v = pixel_variances(query);
+    centre_ = pyramid_estimate(x_, v);
+    answer_scale_ = scale_among_neighbours(v);
+  }
   if (!input_.has(Channel::skip)) return;
   if (centre_.defined() && directions_) {
     scaled_ = filter(x_, c_in);
@@ -106,9 +122,9 @@ PreconditionedQuery::PreconditionedQuery(const Preconditioning& preconditioning,
   }
 }
 
-Tensor PreconditionedQuery::neighbours(const Query& query) const {
+Tensor PreconditionedQuery::pixel_variances(const Query& query) const {
   const Tensor sigma_squared = query.sigma.to(at::kFloat).square();
-  if (!query.A) return pyramid_estimate(x_, per_sample(sigma_squared, x_));
+  if (!query.A) return per_sample(sigma_squared, x_);
   const Tensor sigma_y_squared = query.sigma_y.to(at::kFloat).square();
   const auto variance = [&](const Tensor& e) {
     return pivot_variance(e, per_sample(sigma_squared, e), per_sample(sigma_y_squared, e));
@@ -117,9 +133,8 @@ Tensor PreconditionedQuery::neighbours(const Query& query) const {
   const Spectral& A = query.A->functions();
   const bool alike =
       query.A->format().batch() == 1 && query.sigma.numel() == 1 && query.sigma_y.numel() == 1;
-  const Tensor of_pixels = A.quick_diagonal(alike ? x_.slice(0, 0, 1) : x_, variance);
   // What is measured without noise has a variance of 0, of which there is no precision.
-  return pyramid_estimate(x_, of_pixels.clamp_min(1e-10));
+  return A.quick_diagonal(alike ? x_.slice(0, 0, 1) : x_, variance).clamp_min(1e-10);
 }
 
 std::shared_ptr<const PreconditionedQuery::Directions> PreconditionedQuery::make_directions(
@@ -179,20 +194,25 @@ Tensor PreconditionedQuery::mean(const Tensor& answer) const {
     const Tensor x = about_centre(x_);
     return from_centre(directions_ ? filter(x, c_skip) : x * c_.c_skip);
   };
+  const Tensor scaled = answer_scale_.defined() ? answer * answer_scale_ : answer;
   return (skip_.defined() ? skip_ : linear()) +
-         (directions_ ? filter(answer, c_out) : answer * c_.c_out);
+         (directions_ ? filter(scaled, c_out) : scaled * c_.c_out);
 }
 
 Tensor PreconditionedQuery::target(const Tensor& x0) const {
   const Tensor clean = x0.to(at::kFloat);
-  if (!directions_) return (about_centre(clean) - about_centre(x_) * c_.c_skip) / c_.c_out;
+  const auto unscaled = [&](const Tensor& answer) {
+    return answer_scale_.defined() ? answer / answer_scale_ : answer;
+  };
+  if (!directions_)
+    return unscaled((about_centre(clean) - about_centre(x_) * c_.c_skip) / c_.c_out);
   // With m = 0, (x0 - c_skip x) / c_out = (v x0 - p (x - x0)) / sqrt(v p (v + p)), which at v = 0
   // is 0/0.
   const auto of_clean = [](const Tensor& v, const Tensor& p) { return (v / (p * (v + p))).sqrt(); };
   const auto of_noise = [](const Tensor& v, const Tensor& p) {
     return at::logical_not(v == 0) * (p / ((v + (v == 0)) * (v + p))).sqrt();
   };
-  return filter(about_centre(clean), of_clean) - filter(x_ - clean, of_noise);
+  return unscaled(filter(about_centre(clean), of_clean) - filter(x_ - clean, of_noise));
 }
 
 Tensor PreconditionedQuery::mean_square_out() const {

@@ -20,11 +20,17 @@ class PreconditionedQuery {
   // m + c_skip (x - m) where the input lists the skip.
   Tensor input() const;
   const Tensor& noise_label() const { return noise_label_; }  // c_noise, (N or 1)
-  // Returns m + c_skip (x - m) + c_out F for F = `answer`, m the prior mean.
+  // Returns m + c_skip (x - m) + c_out g F for F = `answer`, m the prior mean, g answer_scale().
   Tensor mean(const Tensor& answer) const;
-  // Returns the target of F, c_out^{-1} (x0 - m - c_skip (x - m)), and 0 along directions without
-  // noise.
+  // Returns the target of F, (c_out g)^{-1} (x0 - m - c_skip (x - m)), and 0 along directions
+  // without noise. Its variance is that of data like the prior's over g^2.
   Tensor target(const Tensor& x0) const;
+  // Returns g, which broadcasts to x; undefined: 1. A pixel of noise v among pixels that say
+  // nothing of it moves by v / sqrt(v + d) at most from x on the way to its mean, d its variance
+  // about its surroundings, where c_out is about sqrt(v): a network that answers for the pixels
+  // around it would add an error many times as large as that. Where neighbours are as well known, g
+  // is 1.
+  const Tensor& answer_scale() const { return answer_scale_; }
   // Returns the mean of c_out^2 over all directions, (N or 1, 1, 1, 1): the size of the error to
   // expect.
   Tensor mean_square_out() const;
@@ -40,7 +46,7 @@ class PreconditionedQuery {
   Tensor filter(const Tensor& x, const Rule& rule) const { return filters(x, {rule})[0]; }
   static Tensor c_in(const Tensor& v, const Tensor& p) { return (v + p).rsqrt(); }
   static Tensor c_skip(const Tensor& v, const Tensor& p) { return p / (v + p); }
-  Tensor neighbours(const Query& query) const;  // the prior mean of that name
+  Tensor pixel_variances(const Query& query) const;  // of the noise, which broadcasts to x
   Tensor about_centre(const Tensor& x) const { return centre_.defined() ? x - centre_ : x; }
   Tensor from_centre(const Tensor& x) const { return centre_.defined() ? x + centre_ : x; }
   Tensor side(int64_t begin, int64_t end) const;  // these channels, scaled for the network
@@ -49,7 +55,8 @@ class PreconditionedQuery {
   Operator A_;  // keeps the spectrum that the directions point to
   Tensor side_;
   NetworkInput input_;
-  Tensor centre_ = {};             // the prior mean m; undefined: 0
+  Tensor centre_ = {};  // the prior mean m; undefined: 0
+  Tensor answer_scale_ = {};
   Tensor scaled_, skip_;           // c_in x and the linear estimate, if the input lists the skip
   PreconditioningCoefficients c_;  // (N or 1, 1, 1, 1), or 0-dimensional on the CPU
   Tensor noise_label_;

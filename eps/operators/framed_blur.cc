@@ -102,8 +102,8 @@ class FramedBlur::Resolvents final : public Probed {
   static constexpr double kFit = 3e-3;        // of the functions
 
   // Calls `use` with each shift j from `first` on and what the border corrects of
-  // s_j (A'A + s_j)^{-1} x, but for the factor conj(h): blurred is the spectrum of H x. The solution
-  // times s_j varies little from one shift to the next, which begins there.
+  // s_j (A'A + s_j)^{-1} x, but for the factor conj(h): blurred is the spectrum of H x. The
+  // solution times s_j varies little from one shift to the next, which begins there.
   void corrections(const Tensor& blurred,
                    const Tensor& power,
                    int64_t first,
@@ -132,8 +132,8 @@ class FramedBlur::Resolvents final : public Probed {
     const Lasting means;
     constexpr int64_t kProbes = 3;
     const Shape frame{like.size(2), like.size(3)};
-    const Tensor probe = random_signs(at::zeros({1, kProbes, frame[0], frame[1]},
-                                                like.options().dtype(at::kDouble)));
+    const Tensor probe = random_signs(
+        at::zeros({1, kProbes, frame[0], frame[1]}, like.options().dtype(at::kDouble)));
     const Tensor h = A_.blur_.transfer(probe), back = h.conj();
     std::vector<Tensor> all;
     corrections(

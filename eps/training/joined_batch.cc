@@ -13,7 +13,8 @@ Tensor join(const std::vector<Tensor>& parts) {
 
 JoinedBatch::JoinedBatch(const Preconditioning& preconditioning,
                          const NetworkInput& input,
-                         const TrainingBatch& batch) {
+                         const TrainingBatch& batch)
+    : scaled_(preconditioning.prior_mean == "neighbours") {
   check(!batch.groups.empty(), "JoinedBatch: no group");
   std::vector<Tensor> x0, sigma, labels;
   int64_t end = 0;
@@ -57,6 +58,14 @@ Tensor JoinedBatch::mean(const Tensor& answer) const {
 Tensor JoinedBatch::target() const {
   return joined([&](const auto& query, int64_t begin, int64_t end) {
     return query.target(x0_.slice(0, begin, end));
+  });
+}
+
+Tensor JoinedBatch::answer_scale() const {
+  if (!scaled_) return {};
+  return joined([&](const auto& query, int64_t begin, int64_t end) {
+    const Tensor x0 = x0_.slice(0, begin, end), &scale = query.answer_scale();
+    return scale.defined() ? scale.expand_as(x0) : at::ones_like(x0);
   });
 }
 

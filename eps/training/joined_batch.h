@@ -25,6 +25,7 @@ class JoinedBatch {
   Tensor noise_label() const;
   Tensor mean(const Tensor& answer) const;
   Tensor target() const;
+  Tensor answer_scale() const;  // undefined where the prior mean is zero
   Tensor mean_square_out() const;
 
  private:
@@ -32,6 +33,7 @@ class JoinedBatch {
   template <class F>
   Tensor joined(const F& f) const;
 
+  const bool scaled_;  // answers may be
   std::vector<PreconditionedQuery> queries_;
   std::vector<int64_t> ends_;  // of the groups
   Tensor x0_, sigma_, labels_;

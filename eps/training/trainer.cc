@@ -77,7 +77,8 @@ Tensor Trainer::answer(const Pass& pass) const {
 }
 
 Tensor Trainer::loss_on_answer(const Pass& pass) const {
-  return (answer(pass) - pass.target).square().mean({1, 2, 3});
+  const Tensor error = answer(pass) - pass.target;
+  return (pass.answer_scale.defined() ? error * pass.answer_scale : error).square().mean({1, 2, 3});
 }
 
 void Trainer::backward(const Tensor& loss, int64_t pixels) const {
@@ -98,7 +99,8 @@ Tensor Trainer::replay(const Pass& pass) {
     recorded_ = {pass.input.clone(),
                  pass.noise_label.clone(),
                  pass.labels.defined() ? pass.labels.clone() : Tensor(),
-                 pass.target.clone()};
+                 pass.target.clone(),
+                 pass.answer_scale.defined() ? pass.answer_scale.clone() : Tensor()};
     const int64_t pixels = pass.target[0].numel();
     graph_ = std::make_unique<DeviceGraph>([&] {
       const Tensor loss = loss_on_answer(recorded_);
@@ -111,6 +113,7 @@ Tensor Trainer::replay(const Pass& pass) {
   recorded_.noise_label.copy_(pass.noise_label);
   recorded_.target.copy_(pass.target);
   if (pass.labels.defined()) recorded_.labels.copy_(pass.labels);
+  if (recorded_.answer_scale.defined()) recorded_.answer_scale.copy_(pass.answer_scale);
   graph_->replay();
   return recorded_loss_;
 }
@@ -122,6 +125,7 @@ void Trainer::accumulate(int64_t first, int64_t count) {
   Pass pass{all.input(),
             all.noise_label(),
             network_.config().label_dim > 0 ? all.labels() : Tensor(),
+            {},
             {}};
   Tensor loss;
   if (options_.loss_on_image) {
@@ -133,6 +137,7 @@ void Trainer::accumulate(int64_t first, int64_t count) {
     backward(loss, pixels);
   } else {
     pass.target = all.target();
+    pass.answer_scale = all.answer_scale();
     const bool fits = !graph_ || recorded_.input.sizes() == pass.input.sizes();
     if (can_record() && fits) {
       loss = replay(pass);

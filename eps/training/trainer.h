@@ -75,6 +75,7 @@ class Trainer {
   // loss per pixel of each image, (N).
   struct Pass {
     Tensor input, noise_label, labels, target;
+    Tensor answer_scale;  // the weight of an error of the answer; undefined: 1
   };
   Tensor answer(const Pass& pass) const;
   Tensor loss_on_answer(const Pass& pass) const;

@@ -84,6 +84,32 @@ TEST(Anisotropic, CorrectsTheEstimateFromNeighbours) {
   }
 }
 
+// One pixel of variance v is measured where nothing is known around it: F counts for sqrt(v/d) of
+// c_out there, and for all of it elsewhere, and everywhere once x_t says as much of every pixel.
+TEST(Anisotropic, AnswersLessForAKnownPixelAmongUnknownOnes) {
+  Rng rng(6, 2);
+  Tensor mask = at::zeros({1, 1, kSize, kSize});
+  mask.select(2, 5).select(2, 7).fill_(1);
+  Preconditioning rule = anisotropic_rules()[0];
+  rule.prior_mean = "neighbours";
+  Tensor x0;
+  const auto factor = [&](const Query& query) {
+    const PreconditionedQuery scaling(rule, query);
+    return scaling.mean(at::ones_like(x0)) - scaling.mean(at::zeros_like(x0));
+  };
+  const auto c_out = [](const Tensor& v) { return (v * 0.25 / (v + 0.25)).sqrt(); };
+  const Query far = query_for(inpainting(mask), 80, rng, &x0);
+  const Tensor v = mask / (1 / 6400.0 + 1 / 0.0025) + (1 - mask) * 6400;
+  const Tensor g = 1 + mask * (std::sqrt(1 / (1 / 6400.0 + 1 / 0.0025) / kPixelDetail) - 1);
+  EXPECT_LT(relative(factor(far), (c_out(v) * g).expand_as(x0)), 1e-4);
+  // Near the data x_t says as much of every pixel: v is 8/9 of that of the 8 around it, and its
+  // own.
+  const Query near = query_for(inpainting(mask), 1e-3, rng, &x0);
+  EXPECT_LT(relative(factor(near), at::full_like(x0, 1e-3)), 1e-3);
+  const Query noisy = query_for(identity(), 3, rng, &x0);
+  EXPECT_FALSE(PreconditionedQuery(rule, noisy).answer_scale().defined());
+}
+
 // Without measurement noise the measured pixels are known: the answer there is the pivot itself.
 TEST(Anisotropic, KnowsWhatWasMeasuredWithoutNoise) {
   Rng rng(6, 2);

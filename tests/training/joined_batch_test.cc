@@ -17,6 +17,7 @@ TEST(JoinedBatch, HoldsEachImageAsItIsAlone) {
                                 "blur_motion:length=5..9,step=2,angle=0..180"});
   config.sigma_y = "0.01..0.1";
   config.preconditioning = "anisotropic";
+  config.prior_mean = "neighbours";
   Session session(config, synthetic(32));
   const c10::NoGradGuard no_grad;
   const Checkpoint model = session.trainer.network();
@@ -41,6 +42,8 @@ TEST(JoinedBatch, HoldsEachImageAsItIsAlone) {
   EXPECT_TRUE(together.sigma().equal(one_by_one.sigma()));
   EXPECT_TRUE(close(together.input(), one_by_one.input()));
   EXPECT_TRUE(close(together.target(), one_by_one.target()));
+  EXPECT_TRUE(close(together.answer_scale(), one_by_one.answer_scale()));
+  EXPECT_LT(together.answer_scale().min().item<double>(), 0.9);
   EXPECT_TRUE(close(together.mean_square_out(), one_by_one.mean_square_out()));
   EXPECT_TRUE(close(denoise(model, together), denoise(model, one_by_one)));
 }

@@ -105,6 +105,27 @@ TEST(Training, TheLossIsEdms) {
   EXPECT_NEAR(session.trainer.report().loss.all / wanted, 1, 1e-4);
 }
 
+// Where answers are scaled down for some pixels, an error of the image weighs there as everywhere.
+TEST(Training, TheLossIsThatOfTheImageOverItsNoise) {
+  TrainingConfig config = tiny("eps", {"random_inpainting"});
+  config.preconditioning = "anisotropic";
+  config.prior_variance = "constant";
+  config.prior_mean = "neighbours";
+  Session session(config, synthetic(64));
+  session.steps(3);
+  session.trainer.report();
+  const Checkpoint model = session.trainer.network();
+  const TrainingGroup batch = session.source.draw(session.trainer.images_seen(), 8).groups[0];
+  const Tensor mean = denoise(model.network, model.preconditioning, model.input, batch.query);
+  const LinearOperator& A = *batch.query.A;
+  const Tensor measured = A.adjoint(A.apply(at::ones_like(batch.x0)));
+  const Tensor v = 1 / (1 / batch.query.sigma.square() + measured / batch.query.sigma_y.square());
+  const Tensor weight = (v + 0.25) / (v * 0.25);
+  const double wanted = (weight * (mean - batch.x0).square()).mean().item<double>();
+  session.steps(1);
+  EXPECT_NEAR(session.trainer.report().loss.all / wanted, 1, 1e-4);
+}
+
 // The other loss: the error of the image, over the error to expect of each image.
 TEST(Training, TheLossOnTheImageIsRelativeToWhatCanBeKnown) {
   TrainingConfig config = tiny("eps", {"box_inpainting", "super_resolution_4x"});
