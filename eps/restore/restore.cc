@@ -81,6 +81,11 @@ bool is_for_posterior(const NetworkInput& input) {
   return input.conditional() && !input.is_bridge();
 }
 
+// Returns the input of the method: the network's, unless another method is asked for.
+const NetworkInput& input_of(const RestorationRequest& request, const Checkpoint& network) {
+  return request.method.empty() ? network.input : choose_method(request.method).method.input;
+}
+
 // Returns the operator as choose_method() takes it, or "" if the registry does not know it.
 std::string task_of(const OperatorChoice& chosen) {
   if (chosen.from_file) return chosen.name;
@@ -235,7 +240,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
             .noise_words = request.noise.words(),
             .network = request.network,
             .seed = request.options.seed,
-            .approximate = !is_for_posterior(network.input)};
+            .approximate = !is_for_posterior(input_of(request, network))};
   check(!report.noise_estimated || is_for_posterior(network.input),
         request.method,
         ": the noise of the measurement must be stated; only a network trained for the posterior "
@@ -251,7 +256,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
                          chosen.from_file ? chosen.name : chosen.spec,
                          config.img_resolution),
        result);
-  if (!is_for_posterior(network.input))
+  if (report.approximate)
     warn(
         request,
         {request.method + " approximates the posterior: chi2 and the intervals have its own error"},

@@ -189,12 +189,29 @@ TEST_F(RestoreMeasurement, TakesAMethodForAnotherNetwork) {
                         restore_measurement(request, prior).restoration.samples));
 }
 
-TEST_F(RestoreMeasurement, RefusesAMethodThatTheNetworkDoesNotServe) {
+// A network of the posterior is its own prior; what the method approximates is not the posterior.
+TEST_F(RestoreMeasurement, TakesAMethodForPriorsWithANetworkOfThePosterior) {
   RestorationRequest request = masked();
   request.network = "it";
   request.method = "pigdm";
+  const RestorationResult result = restore_measurement(request, network());
+  EXPECT_TRUE(result.report.approximate);
+  EXPECT_FALSE(result.report.kernel_trial);
+  // Its own answers to the measurement estimate the noise.
+  EXPECT_TRUE(result.report.noise_estimated);
+  request.method = "eps";
+  EXPECT_EQ(result.report.sigma_y, restore_measurement(request, network()).report.sigma_y);
+  EXPECT_EQ(result.warnings,
+            std::vector<std::string>{
+                "pigdm approximates the posterior: chi2 and the intervals have its own error"});
+}
+
+TEST_F(RestoreMeasurement, RefusesAMethodThatTheNetworkDoesNotServe) {
+  RestorationRequest request = masked();
+  request.network = "it";
+  request.method = "palette";
   EXPECT_EQ(error_of([&] { restore_measurement(request, network()); }),
-            "it: a network for the input eps; the method pigdm needs one for the input prior");
+            "it: a network for the input eps; the method palette needs one for the input palette");
   request.method = "pigdn";
   EXPECT_NE(error_of([&] { restore_measurement(request, network()); }).find("\"pigdm\"?"),
             std::string::npos);
