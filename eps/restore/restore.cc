@@ -120,8 +120,8 @@ double noise_of(const RestorationRequest& request,
   }
   const double sigma_y = request.noise.is_white() ? request.sigma_y.value_or(kSimulatedNoise)
                                                   : problem.sigma_y.item<double>();
-  const double seen = sigma_y * factor;
-  warn(request, noise_warnings(request.network, network.provenance, seen), result);
+  if (input_of(request, network).conditional())
+    warn(request, noise_warnings(request.network, network.provenance, sigma_y * factor), result);
   return sigma_y;
 }
 
@@ -251,10 +251,12 @@ RestorationResult restore_measurement(const Measurement& measurement,
   warn(request, measurement.warnings, result);
   warn(request, kernel_warnings(*plain.A, chosen.spec), result);
   warn(request,
-       operator_warnings(request.network,
-                         network.provenance,
-                         chosen.from_file ? chosen.name : chosen.spec,
-                         config.img_resolution),
+       input_of(request, network).conditional()
+           ? operator_warnings(request.network,
+                               network.provenance,
+                               chosen.from_file ? chosen.name : chosen.spec,
+                               config.img_resolution)
+           : own_prior_warnings(request.network, network.provenance, config.img_resolution),
        result);
   if (report.approximate)
     warn(

@@ -85,10 +85,19 @@ TEST_F(Run, WarnsOfATaskTheNetworkNeverSaw) {
       << outcome.output;
 }
 
+// The network is asked as if all were missing, whatever the task and the noise.
 TEST_F(Run, TakesANetworkOfThePosteriorAsItsOwnPrior) {
   const Outcome outcome =
-      run("dps:scale=0.1", eps_, "--task random_inpainting --steps 2 --samples 1 --out " + out_);
+      run("dps:scale=0.1",
+          eps_,
+          "--task super_resolution_4x --sigma-y 0.2 --steps 2 --samples 1 --out " + out_);
   ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const std::string warning = "eps: warning: " + eps_ +
+                              " was trained with at most 70% of the pixels missing; as a prior it "
+                              "is asked with all of them missing\n";
+  const size_t first = outcome.output.find("warning");
+  EXPECT_EQ(outcome.output.find(warning), first - 5) << outcome.output;
+  EXPECT_EQ(outcome.output.find("warning", first + 1), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("2 evaluations, 2 VJPs"), std::string::npos) << outcome.output;
 }
 

@@ -9,7 +9,6 @@
 #include "eps/io/images/image.h"
 #include "eps/io/npy.h"
 #include "eps/model/network_denoiser.h"
-#include "eps/restore/training_range.h"
 #include "tests/program.h"
 #include "tests/small_checkpoints.h"
 
@@ -201,9 +200,20 @@ TEST_F(RestoreMeasurement, TakesAMethodForPriorsWithANetworkOfThePosterior) {
   EXPECT_TRUE(result.report.noise_estimated);
   request.method = "eps";
   EXPECT_EQ(result.report.sigma_y, restore_measurement(request, network()).report.sigma_y);
-  EXPECT_EQ(result.warnings,
-            std::vector<std::string>{
-                "pigdm approximates the posterior: chi2 and the intervals have its own error"});
+  EXPECT_EQ(
+      result.warnings,
+      (std::vector<std::string>{
+          "it was trained with at most 70% of the pixels missing; as a prior it is asked with all "
+          "of them missing",
+          "pigdm approximates the posterior: chi2 and the intervals have its own error"}));
+  // Neither the blur nor the noise is shown to the network.
+  request = {.input = picture_,
+             .operator_options = {.gaussian = "0.7", .border = "circular"},
+             .sigma_y = 0.5,
+             .network = "it",
+             .method = "ddrm:steps=2",
+             .options = {.samples = 1}};
+  EXPECT_EQ(restore_measurement(request, network()).warnings.size(), 2u);
 }
 
 TEST_F(RestoreMeasurement, RefusesAMethodThatTheNetworkDoesNotServe) {
@@ -261,20 +271,6 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
   EXPECT_EQ(
       error_of([&] { check_restores(network(), "it"); }),
       "it is a prior; a network trained for the posterior is wanted, or a method for this one");
-}
-
-// Blurs of the training wrapped around; the default border of a measurement is unknown.
-TEST(TrainingRange, NamesABorderThatWasNotTrained) {
-  const Provenance trained{.tasks = {"blur_motion:length=5..25,angle=0..180", "box_inpainting"}};
-  const auto warnings = [&](const std::string& spec) {
-    return operator_warnings("net", trained, spec, 64);
-  };
-  const std::vector<std::string> valid = {
-      "net was trained for blurs with border=circular, not valid"};
-  EXPECT_EQ(warnings("blur_motion:length=9,border=valid"), valid);
-  EXPECT_EQ(warnings("blur_kernel:file=k.npy,border=valid"), valid);
-  EXPECT_TRUE(warnings("blur_motion:length=9").empty());
-  EXPECT_TRUE(warnings("inpaint_box").empty());
 }
 
 }  // namespace
