@@ -3,7 +3,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "eps/model/preconditioned_query.h"
+#include "eps/model/network_denoiser.h"
 
 namespace eps::cli {
 namespace {
@@ -53,6 +53,7 @@ void run_denoise(const DenoiseOptions& o) {
   const int64_t count = x.size(0);
   const Tensor sigma = read_sigma(o.sigma, count);
   const Checkpoint model = load_model(o.model);
+  const NetworkDenoiser denoiser(model);
   const Tensor labels = labels_for(o.labels, model, count);
   const c10::NoGradGuard no_gradients;
   Progress progress("images", count);
@@ -65,12 +66,9 @@ void run_denoise(const DenoiseOptions& o) {
     };
     const Tensor own_sigma =
         (sigma.numel() == 1 ? sigma : sigma.slice(0, begin, end)).to(model.network.device());
-    answers.push_back(denoise(model.network,
-                              model.preconditioning,
-                              rows(x).to(at::kFloat),
-                              own_sigma,
-                              {.labels = rows(labels), .input = model.input})
-                          .cpu());
+    answers.push_back(
+        denoiser.mean({.x = rows(x).to(at::kFloat), .sigma = own_sigma, .labels = rows(labels)})
+            .cpu());
     progress.advance(end - begin);
   }
   const Tensor answer = at::cat(answers);

@@ -2,9 +2,11 @@
 #include "cli/model.h"
 
 #include <charconv>
+#include <iostream>
 
 #include "eps/io/array.h"
 #include "eps/model/bundled.h"
+#include "eps/restore/training_range.h"
 #include "eps/runtime/device.h"
 
 namespace eps::cli {
@@ -97,6 +99,10 @@ Checkpoint load_any_model(const ModelOptions& options) {
   return model;
 }
 
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) std::cerr << "eps: warning: " << warning << '\n';
+}
+
 Checkpoint load_model(const ModelOptions& options,
                       const NetworkInput& wanted,
                       const std::string& asker) {
@@ -110,6 +116,9 @@ Checkpoint load_model(const ModelOptions& options,
         " needs one for the input ",
         to_string(wanted),
         wanted == NetworkInput::prior ? "" : " (eps train --input " + to_string(wanted) + ")");
+  if (!wanted.conditional())
+    print_warnings(
+        own_prior_warnings(options.path, model.provenance, model.network.config().img_resolution));
   return model;
 }
 

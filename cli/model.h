@@ -22,8 +22,10 @@ void add_device_options(CLI::App& verb, ModelOptions& options);
 // options. The dtype auto is the arithmetic that the checkpoint was made for on a GPU, and float32
 // on a CPU.
 Checkpoint load_any_model(const ModelOptions& options);
+// Prints one line for each warning to stderr.
+void print_warnings(const std::vector<std::string>& warnings);
 // Loads a network, and refuses one for another input than `wanted`; `asker` names the user of the
-// network in the message.
+// network in the message. A network that would be a poor prior of its own is warned of.
 Checkpoint load_model(const ModelOptions& options,
                       const NetworkInput& wanted = NetworkInput::prior,
                       const std::string& asker = "this verb");

@@ -152,21 +152,19 @@ void write_results(const std::string& folder, const Results& results, const std:
   out.commit();
 }
 
-void print_warnings(const std::vector<std::string>& warnings) {
-  for (const auto& warning : warnings) std::cerr << "eps: warning: " << warning << '\n';
-}
-
 void run_method(const RunOptions& o) {
   const MethodChoice choice = choose_method(o.method, o.task, o.steps);
   parse_operator(find_task(o.task).test);
   check_new_folder(o.out);
   const Checkpoint model =
       load_model(o.model, choice.method.input, "the method " + choice.method.name);
-  print_warnings(operator_warnings(o.model.path,
-                                   model.provenance,
-                                   find_task(o.task).test,
-                                   model.network.config().img_resolution));
-  print_warnings(noise_warnings(o.model.path, model.provenance, o.sigma_y));
+  if (choice.method.input.conditional()) {
+    print_warnings(operator_warnings(o.model.path,
+                                     model.provenance,
+                                     find_task(o.task).test,
+                                     model.network.config().img_resolution));
+    print_warnings(noise_warnings(o.model.path, model.provenance, o.sigma_y));
+  }
   const Results results = restore_images(o, choice, model);
   const Averages averages = averages_of(results);
   write_results(o.out, results, results_json(o, choice, results, averages));

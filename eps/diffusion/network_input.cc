@@ -117,6 +117,7 @@ NetworkInput parse_input(const std::string& name) {
 
 bool serves(const NetworkInput& network, const NetworkInput& method) {
   const NetworkInput own = network.without(Channel::skip), wanted = method.without(Channel::skip);
+  if (own.geometry == Geometry::pivot && wanted == NetworkInput::prior) return !own.side.empty();
   if (own.geometry != wanted.geometry || own.side.empty() != wanted.side.empty()) return false;
   return std::all_of(
       wanted.side.begin(), wanted.side.end(), [&](Channel channel) { return own.has(channel); });

@@ -1,6 +1,8 @@
 // The query to a denoiser at (x_t, y, t).
 #include "eps/diffusion/query.h"
 
+#include "eps/operators/factories.h"
+
 namespace eps {
 namespace {
 
@@ -89,6 +91,17 @@ Query make_query(const NetworkInput& input,
   query.side = side_along(input, problem, query, trajectory);
   query.labels = problem.labels;
   return query;
+}
+
+// Any sigma_y > 0 is right; with 1 the variance of the pivot rounds to sigma^2.
+Query unmeasured_query(const NetworkInput& input, const Query& prior) {
+  const Tensor& x = prior.x;
+  const Problem nothing{.A = inpainting(at::zeros({1, 1, x.size(2), x.size(3)}, x.options())),
+                        .y = at::zeros_like(x),
+                        .sigma_y = scalar(1),
+                        .labels = prior.labels};
+  const Tensor one = scalar(1), zero = scalar(0);
+  return make_query(input, nothing, x, {one, prior.sigma, zero, one});
 }
 
 }  // namespace eps

@@ -31,6 +31,7 @@ std::shared_ptr<const NetworkDenoiser::Sized> NetworkDenoiser::sized_for(const T
 }
 
 Tensor NetworkDenoiser::mean(const Query& query) const {
+  if (input_.geometry == Geometry::pivot && !query.A) return mean(unmeasured_query(input_, query));
   const auto sized = sized_for(query.x);
   // Derivatives need all activations at once.
   if (c10::GradMode::is_enabled() && query.x.requires_grad())
@@ -40,7 +41,7 @@ Tensor NetworkDenoiser::mean(const Query& query) const {
 
 std::optional<NetworkInput> NetworkDenoiser::input_for(const NetworkInput& method) const {
   if (!serves(input_, method)) return {};
-  return input_;
+  return method.conditional() ? input_ : NetworkInput::prior;
 }
 
 Tensor NetworkDenoiser::levels(const Tensor& sigma) const {

@@ -10,8 +10,9 @@
 namespace eps {
 
 // A `NetworkDenoiser` serves the methods that its checkpoint's input allows (serves()), with
-// queries that make_query() builds with the checkpoint's own input. A local network takes images of
-// any size, and where they do not fit into memory it is evaluated tile by tile.
+// queries that make_query() builds with the checkpoint's own input. A prior's query to a network of
+// the pivot becomes unmeasured_query(): the network is its own prior. A local network takes images
+// of any size, and where they do not fit into memory it is evaluated tile by tile.
 class NetworkDenoiser final : public Denoiser {
  public:
   // The denoiser shares the network's tensors. A pass of the network takes at most `pass_bytes`; 0:

@@ -81,6 +81,11 @@ bool is_for_posterior(const NetworkInput& input) {
   return input.conditional() && !input.is_bridge();
 }
 
+// Returns the input of the method: the network's, unless another method is asked for.
+const NetworkInput& input_of(const RestorationRequest& request, const Checkpoint& network) {
+  return request.method.empty() ? network.input : choose_method(request.method).method.input;
+}
+
 // Returns the operator as choose_method() takes it, or "" if the registry does not know it.
 std::string task_of(const OperatorChoice& chosen) {
   if (chosen.from_file) return chosen.name;
@@ -115,8 +120,8 @@ double noise_of(const RestorationRequest& request,
   }
   const double sigma_y = request.noise.is_white() ? request.sigma_y.value_or(kSimulatedNoise)
                                                   : problem.sigma_y.item<double>();
-  const double seen = sigma_y * factor;
-  warn(request, noise_warnings(request.network, network.provenance, seen), result);
+  if (input_of(request, network).conditional())
+    warn(request, noise_warnings(request.network, network.provenance, sigma_y * factor), result);
   return sigma_y;
 }
 
@@ -235,7 +240,7 @@ RestorationResult restore_measurement(const Measurement& measurement,
             .noise_words = request.noise.words(),
             .network = request.network,
             .seed = request.options.seed,
-            .approximate = !is_for_posterior(network.input)};
+            .approximate = !is_for_posterior(input_of(request, network))};
   check(!report.noise_estimated || is_for_posterior(network.input),
         request.method,
         ": the noise of the measurement must be stated; only a network trained for the posterior "
@@ -246,12 +251,14 @@ RestorationResult restore_measurement(const Measurement& measurement,
   warn(request, measurement.warnings, result);
   warn(request, kernel_warnings(*plain.A, chosen.spec), result);
   warn(request,
-       operator_warnings(request.network,
-                         network.provenance,
-                         chosen.from_file ? chosen.name : chosen.spec,
-                         config.img_resolution),
+       input_of(request, network).conditional()
+           ? operator_warnings(request.network,
+                               network.provenance,
+                               chosen.from_file ? chosen.name : chosen.spec,
+                               config.img_resolution)
+           : own_prior_warnings(request.network, network.provenance, config.img_resolution),
        result);
-  if (!is_for_posterior(network.input))
+  if (report.approximate)
     warn(
         request,
         {request.method + " approximates the posterior: chi2 and the intervals have its own error"},

@@ -87,6 +87,19 @@ std::vector<std::string> border_warnings(const std::string& network,
       "{} was trained for blurs with border={}, not {}", network, fmt::join(seen, " or "), wanted)};
 }
 
+// Returns the largest share of the pixels that an operator of the spec leaves out; 0: it is no
+// mask.
+double most_missing(const std::string& spec, int64_t side) {
+  const auto known = operators().find(operator_name(spec));
+  if (known == operators().end()) return 0;
+  const Spec own = Spec::parse(spec).resolve(known->second.fields);
+  if (own.has("missing")) return own.range("missing").high;
+  if (own.name() != "inpaint_box") return 0;
+  const auto whole = static_cast<double>(side);
+  const auto share = [&](const char* key) { return own.range(key, 0, whole, whole).high / whole; };
+  return share("height") * share("width");
+}
+
 }  // namespace
 
 Range trained_noise(const Provenance& trained) {
@@ -130,6 +143,26 @@ std::vector<std::string> operator_warnings(const std::string& network,
   }
   if (known.empty()) return {};
   return {fmt::format("{} was trained for {}, not for {}", network, fmt::join(known, ", "), name)};
+}
+
+std::vector<std::string> own_prior_warnings(const std::string& network,
+                                            const Provenance& trained,
+                                            int64_t side) {
+  constexpr double kNearlyAll = 0.95;
+  if (trained.tasks.empty()) return {};
+  double most = 0;
+  try {
+    for (const auto& task : trained.tasks)
+      most = std::max(most, most_missing(trained_spec(task), side));
+  } catch (const Error&) {
+    return {};  // values that a later version wrote and this one cannot read
+  }
+  if (most >= kNearlyAll) return {};
+  return {fmt::format(
+      "{} was trained with at most {:.0f}% of the pixels missing; as a prior it is asked with all "
+      "of them missing",
+      network,
+      100 * most)};
 }
 
 }  // namespace eps

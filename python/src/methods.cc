@@ -152,7 +152,7 @@ int64_t evaluations_of(const SamplerOptions& options, int64_t steps) {
 }
 
 void check_prior(const BoundDenoiser& prior, const Shape& image) {
-  check(!prior.input.conditional() && !prior.input.is_bridge(),
+  check(prior.denoiser->input_for(NetworkInput::prior).has_value(),
         "sample: a prior is wanted, this is a network for the input ",
         to_string(prior.input));
   check(image.size() == 3 && image[0] >= 1 && image[1] >= 1 && image[2] >= 1,

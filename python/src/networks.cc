@@ -19,6 +19,8 @@ class PythonDenoiser final : public Denoiser {
       : function_(hold(function)), input_(std::move(input)), sigma_(sigma) {}
 
   Tensor mean(const Query& query) const override {
+    if (input_.geometry == Geometry::pivot && !query.A)
+      return mean(unmeasured_query(input_, query));
     Tensor answer;
     {
       const py::gil_scoped_acquire gil;
@@ -38,7 +40,7 @@ class PythonDenoiser final : public Denoiser {
   }
   std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
     if (!serves(input_, method)) return {};
-    return input_;
+    return method.conditional() ? input_ : NetworkInput::prior;
   }
   double sigma_min() const override { return sigma_.low; }
   double sigma_max() const override { return sigma_.high; }
@@ -101,7 +103,7 @@ Tensor denoise(const BoundNetwork& self,
                const Tensor& sigma,
                const py::object& labels) {
   const int64_t classes = self.checkpoint.network.config().label_dim;
-  check(!self.input.conditional() && !self.input.is_bridge(),
+  check(self.denoiser->input_for(NetworkInput::prior).has_value(),
         self.name,
         ": a network for the input ",
         to_string(self.input),

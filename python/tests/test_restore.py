@@ -84,6 +84,19 @@ class SameSamples(unittest.TestCase):
         drawn = eps.sample(prior, 2, steps=3)
         self.assertTrue(torch.equal(torch.from_numpy(numpy.load(path)), drawn))
 
+    def test_of_a_network_of_the_posterior_as_its_own_prior(self):
+        A = eps.operator("inpaint_random:missing=0.7", (3, 64, 64))
+        y = A.observe(eps.read_image(face()).double(), 0.05, seed=0)
+        method = eps.method("pigdm", steps=2)
+        direct = method(y, A, 0.05, self.network).clamp(-1, 1)
+        through = method(y, A, 0.05, self.network.module()).clamp(-1, 1)
+        self.assertLess((direct - through).abs().max(), 1e-4)
+        x = torch.randn(1, 3, 64, 64)
+        nothing = eps.inpainting(torch.zeros(64, 64), (3, 64, 64))
+        query = eps.query(nothing, torch.zeros_like(x), x, 0.7, 1.0, inputs=self.network.inputs)
+        difference = (self.network(x, 0.7) - self.network(query)).abs().max()
+        self.assertLess(difference, 1e-5)
+
     def test_of_a_python_function_that_evaluates_the_network(self):
         prior = eps.load("faces64-prior", device="cpu")
         A = eps.operator("super_resolution:factor=4", (3, 64, 64))
@@ -160,7 +173,7 @@ class Watching(unittest.TestCase):
         for options, words in [
             (dict(noise=-1.0), "noise must be > 0"),
             (dict(samples=0), "samples must be a whole number of at least 1"),
-            (dict(method="dps"), "the method dps needs one for the input prior"),
+            (dict(method="palette"), "the method palette needs one for the input palette"),
             (dict(region="here"), "region is auto, holes or whole"),
             (dict(model=lambda x, s: x), "a prior needs a method"),
             (dict(model=lambda x, s: x[:1, :1], method="ddnm", noise=0.05), "images of"),

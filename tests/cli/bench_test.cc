@@ -7,7 +7,7 @@
 #include "eps/io/npy.h"
 #include "eps/model/checkpoint.h"
 #include "tests/program.h"
-#include "tests/small_networks.h"
+#include "tests/small_checkpoints.h"
 
 namespace eps {
 namespace {
@@ -268,6 +268,15 @@ TEST_F(Bench, NetworksAreGivenByName) {
   ASSERT_EQ(bench(out_, data + " --methods DDNM --model prior=" + longer).status, 0);
   ASSERT_EQ(rows(out_).size(), 1u);
   EXPECT_EQ(rows(out_)[0]["images_seen"], 78);
+  // A network of the posterior serves both, warned of once.
+  const std::string own = folder_.file("own.safetensors");
+  write_small_eps(own, {.tasks = {"identity"}});
+  const Outcome both =
+      bench(folder_.file("own"), data + " --model prior=" + own + " --model eps=" + own);
+  EXPECT_EQ(both.status, 0) << both.output;
+  const size_t warning = both.output.find("as a prior it is asked with all of them missing");
+  EXPECT_NE(warning, std::string::npos) << both.output;
+  EXPECT_EQ(both.output.find("as a prior", warning + 1), std::string::npos) << both.output;
   const auto refused = [&](const std::string& rest, const std::string& words) {
     const std::string out = folder_.file("refused");
     const Outcome wrong = bench(out, rest);

@@ -57,7 +57,8 @@ TEST_F(RestoreRefusals, RefusesWrongInputBeforeItWrites) {
        "border sideways: wanted circular, valid, reflect, reflect101, replicate or zero; or black");
   says(run(picture_ + mask, prior_),
        "is a prior; a network trained for the posterior is wanted, or a method for this one");
-  says(run(picture_ + mask + " --method pigdm"), "the method pigdm needs one for the input prior");
+  says(run(picture_ + mask + " --method palette"),
+       "the method palette needs one for the input palette");
   says(run(picture_ + mask + " --method pigdm:scale=1"), "unknown field \"scale\"");
   says(run(picture_ + mask + " --method pigdm --steps 2", prior_),
        "the noise of the measurement must be stated");

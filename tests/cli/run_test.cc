@@ -114,6 +114,22 @@ TEST_F(Run, WarnsOfATaskTheNetworkNeverSaw) {
       << outcome.output;
 }
 
+// The network is asked as if all were missing, whatever the task and the noise.
+TEST_F(Run, TakesANetworkOfThePosteriorAsItsOwnPrior) {
+  const Outcome outcome =
+      run("dps:scale=0.1",
+          eps_,
+          "--task super_resolution_4x --sigma-y 0.2 --steps 2 --samples 1 --out " + out_);
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const std::string warning = "eps: warning: " + eps_ +
+                              " was trained with at most 70% of the pixels missing; as a prior it "
+                              "is asked with all of them missing\n";
+  const size_t first = outcome.output.find("warning");
+  EXPECT_EQ(outcome.output.find(warning), first - 5) << outcome.output;
+  EXPECT_EQ(outcome.output.find("warning", first + 1), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("2 evaluations, 2 VJPs"), std::string::npos) << outcome.output;
+}
+
 TEST_F(Run, RefusesWrongInputBeforeItWrites) {
   const auto says = [&](const Outcome& outcome, const std::string& words) {
     EXPECT_EQ(outcome.status, 2) << outcome.output;
@@ -123,8 +139,9 @@ TEST_F(Run, RefusesWrongInputBeforeItWrites) {
   const std::string out = "--task random_inpainting --out " + out_;
   says(run("eps", prior_, out),
        "a network for the input prior; the method eps needs one for the input eps");
+  write_small_eps(eps_, {}, NetworkInput::palette);
   says(run("dps", eps_, out),
-       "a network for the input eps; the method dps needs one for the input prior");
+       "a network for the input palette; the method dps needs one for the input prior");
   says(run("dpz", prior_, out), "unknown method \"dpz\"");
   says(run("dps:steps=3", prior_, out + " --steps 4"), "sets steps already");
   says(run("dps", prior_, "--task random_inpaintin --out " + out_), "unknown task");

@@ -46,12 +46,14 @@ TEST(NetworkInput, CountsTheChannelsOfItsNetwork) {
   }
 }
 
-// Of the presets each serves itself and no other, but that eps_precision also serves eps; a skip
-// makes no difference.
+// Of the presets each serves itself and no other, but that eps_precision also serves eps, and that
+// networks of the pivot which see what is measured are priors, too; a skip makes no difference.
 TEST(NetworkInput, ServesTheMethodsWhoseChannelsItHas) {
   for (const auto& [own, network] : input_presets())
     for (const auto& [name, method] : input_presets()) {
-      const bool served = own == name || (own == "eps_precision" && name == "eps");
+      const bool is_own_prior = own == "eps" || own == "eps_precision" || own == "pivot_sigma";
+      const bool served = own == name || (own == "eps_precision" && name == "eps") ||
+                          (is_own_prior && name == "prior");
       EXPECT_EQ(serves(network, method), served) << own << " " << name;
       EXPECT_EQ(serves(network.with(Channel::skip), method), served) << own << " " << name;
     }

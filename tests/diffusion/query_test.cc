@@ -48,6 +48,23 @@ TEST(Query, ShowsWhatTheInputSays) {
   }
 }
 
+// A = 0: x is the pivot to the last bit, y and the precision are 0, and Sigma_star is sigma^2 I.
+TEST(Query, OfAPriorShowsThatNothingIsMeasured) {
+  Rng rng(4, 2);
+  const Tensor x = rng.normal({2, 3, 8, 8}), labels = rng.normal({2, 5});
+  const Tensor each = at::tensor({0.3, 40.0}, at::kDouble);
+  for (const Tensor& sigma : {scalar(0.7), each, each.reshape({2, 1, 1, 1})}) {
+    const Query prior{.x = x, .sigma = sigma, .labels = labels};
+    const Query query = unmeasured_query(parse_input("pivot+y+precision+deviation"), prior);
+    EXPECT_TRUE(query.x.equal(x) && query.sigma.equal(sigma) && query.labels.equal(labels));
+    EXPECT_EQ(query.side.slice(1, 0, 6).abs().max().item<double>(), 0);
+    const Tensor deviation = (per_sample(sigma, x).log() / 4).expand_as(x);
+    EXPECT_TRUE(query.side.slice(1, 6, 9).allclose(deviation, 1e-14));
+    const Tensor covered = pivot_covariance(*query.A, query.sigma_y, per_sample(sigma, x), x);
+    EXPECT_TRUE(covered.allclose(per_sample(sigma, x).square() * x, 1e-14));
+  }
+}
+
 // The channels stand in the order of the list, whatever the geometry.
 // What a trajectory keeps changes no query: over noise levels, inputs, sizes of batches, types and
 // problems.

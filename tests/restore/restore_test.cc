@@ -9,7 +9,6 @@
 #include "eps/io/images/image.h"
 #include "eps/io/npy.h"
 #include "eps/model/network_denoiser.h"
-#include "eps/restore/training_range.h"
 #include "tests/program.h"
 #include "tests/small_checkpoints.h"
 
@@ -189,12 +188,40 @@ TEST_F(RestoreMeasurement, TakesAMethodForAnotherNetwork) {
                         restore_measurement(request, prior).restoration.samples));
 }
 
-TEST_F(RestoreMeasurement, RefusesAMethodThatTheNetworkDoesNotServe) {
+// A network of the posterior is its own prior; what the method approximates is not the posterior.
+TEST_F(RestoreMeasurement, TakesAMethodForPriorsWithANetworkOfThePosterior) {
   RestorationRequest request = masked();
   request.network = "it";
   request.method = "pigdm";
+  const RestorationResult result = restore_measurement(request, network());
+  EXPECT_TRUE(result.report.approximate);
+  EXPECT_FALSE(result.report.kernel_trial);
+  // Its own answers to the measurement estimate the noise.
+  EXPECT_TRUE(result.report.noise_estimated);
+  request.method = "eps";
+  EXPECT_EQ(result.report.sigma_y, restore_measurement(request, network()).report.sigma_y);
+  EXPECT_EQ(
+      result.warnings,
+      (std::vector<std::string>{
+          "it was trained with at most 70% of the pixels missing; as a prior it is asked with all "
+          "of them missing",
+          "pigdm approximates the posterior: chi2 and the intervals have its own error"}));
+  // Neither the blur nor the noise is shown to the network.
+  request = {.input = picture_,
+             .operator_options = {.gaussian = "0.7", .border = "circular"},
+             .sigma_y = 0.5,
+             .network = "it",
+             .method = "ddrm:steps=2",
+             .options = {.samples = 1}};
+  EXPECT_EQ(restore_measurement(request, network()).warnings.size(), 2u);
+}
+
+TEST_F(RestoreMeasurement, RefusesAMethodThatTheNetworkDoesNotServe) {
+  RestorationRequest request = masked();
+  request.network = "it";
+  request.method = "palette";
   EXPECT_EQ(error_of([&] { restore_measurement(request, network()); }),
-            "it: a network for the input eps; the method pigdm needs one for the input prior");
+            "it: a network for the input eps; the method palette needs one for the input palette");
   request.method = "pigdn";
   EXPECT_NE(error_of([&] { restore_measurement(request, network()); }).find("\"pigdm\"?"),
             std::string::npos);
@@ -244,20 +271,6 @@ TEST_F(RestoreMeasurement, RefusesInWordsOfItsOwn) {
   EXPECT_EQ(
       error_of([&] { check_restores(network(), "it"); }),
       "it is a prior; a network trained for the posterior is wanted, or a method for this one");
-}
-
-// Blurs of the training wrapped around; the default border of a measurement is unknown.
-TEST(TrainingRange, NamesABorderThatWasNotTrained) {
-  const Provenance trained{.tasks = {"blur_motion:length=5..25,angle=0..180", "box_inpainting"}};
-  const auto warnings = [&](const std::string& spec) {
-    return operator_warnings("net", trained, spec, 64);
-  };
-  const std::vector<std::string> valid = {
-      "net was trained for blurs with border=circular, not valid"};
-  EXPECT_EQ(warnings("blur_motion:length=9,border=valid"), valid);
-  EXPECT_EQ(warnings("blur_kernel:file=k.npy,border=valid"), valid);
-  EXPECT_TRUE(warnings("blur_motion:length=9").empty());
-  EXPECT_TRUE(warnings("inpaint_box").empty());
 }
 
 }  // namespace
