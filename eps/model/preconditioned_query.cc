@@ -73,12 +73,14 @@ struct PreconditionedQuery::Directions {
 
 namespace {
 
-// Returns g of pixels of noise v: sqrt(v/d), where the mean of v around a pixel is d > v, but at
-// most the variance of a pixel about its surroundings. Undefined where v is the same everywhere.
+// Returns g of pixels of noise v: sqrt(v/d), d > v the geometric mean of the noise of the pixels
+// around, each at most the variance of a pixel about its surroundings. Undefined where v is the
+// same everywhere.
 Tensor scale_among_neighbours(const Tensor& v) {
   if (v.dim() < 4 || v.size(2) == 1 || v.size(3) == 1) return {};
-  const Tensor around = at::avg_pool2d(v, {3, 3}, {1, 1}, {1, 1}, false, false);
-  return (v / at::maximum(v, around.clamp_max(kPixelDetail))).sqrt();
+  const Tensor mean =
+      at::avg_pool2d(v.clamp_max(kPixelDetail).log(), {3, 3}, {1, 1}, {1, 1}, false, false).exp();
+  return (v / at::maximum(v, mean)).sqrt();
 }
 
 }  // namespace

@@ -84,8 +84,9 @@ TEST(Anisotropic, CorrectsTheEstimateFromNeighbours) {
   }
 }
 
-// One pixel of variance v is measured where nothing is known around it: F counts for sqrt(v/d) of
-// c_out there, and for all of it elsewhere, and everywhere once x_t says as much of every pixel.
+// One pixel of variance v is measured where nothing is known of the eight around it: F counts for
+// sqrt(v / (v d^8)^(1/9)) of c_out there, and for all of it elsewhere, and everywhere once x_t says
+// as much of every pixel.
 TEST(Anisotropic, AnswersLessForAKnownPixelAmongUnknownOnes) {
   Rng rng(6, 2);
   Tensor mask = at::zeros({1, 1, kSize, kSize});
@@ -100,7 +101,8 @@ TEST(Anisotropic, AnswersLessForAKnownPixelAmongUnknownOnes) {
   const auto c_out = [](const Tensor& v) { return (v * 0.25 / (v + 0.25)).sqrt(); };
   const Query far = query_for(inpainting(mask), 80, rng, &x0);
   const Tensor v = mask / (1 / 6400.0 + 1 / 0.0025) + (1 - mask) * 6400;
-  const Tensor g = 1 + mask * (std::sqrt(1 / (1 / 6400.0 + 1 / 0.0025) / kPixelDetail) - 1);
+  const double measured = 1 / (1 / 6400.0 + 1 / 0.0025);
+  const Tensor g = 1 + mask * (std::pow(measured / kPixelDetail, 4 / 9.0) - 1);
   EXPECT_LT(relative(factor(far), (c_out(v) * g).expand_as(x0)), 1e-4);
   // Near the data x_t says as much of every pixel: v is 8/9 of that of the 8 around it, and its
   // own.
