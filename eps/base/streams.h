@@ -28,6 +28,7 @@ enum class Stream : uint32_t {
   preview_sample = 10,
   training_crop = 11,  // places of crops in pictures
   window = 12,         // seeds of the windows of a picture that are restored by themselves
+  rehearsal = 13,      // seeds and noise of a measurement simulated from a sample of the posterior
   training_dropout = 100,
   bootstrap = 0xb007,
 };

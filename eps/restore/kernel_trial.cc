@@ -27,8 +27,8 @@ double TrialSampler::chi2(const Problem& problem, double sigma_y) const {
   return restored(choice.with("steps", kSteps), problem, sigma_y).chi2;
 }
 
-Tensor TrialSampler::samples(const Problem& problem) const {
-  return restored(choice, problem, problem.sigma_y.item<double>()).samples;
+Restoration TrialSampler::restored(const Problem& problem) const {
+  return restored(choice, problem, problem.sigma_y.item<double>());
 }
 
 std::optional<KernelTrial> try_kernel(const TrialSampler& sampler,
@@ -47,7 +47,7 @@ std::optional<KernelTrial> try_kernel(const TrialSampler& sampler,
   trial.flipped = sampler.chi2(*flipped, trial.sigma_y);
   if (!trial.is_flipped() || !residual.any_found()) return trial;
   start_stage(measured_cost(sampler.choice).evaluations * samples);
-  trial.refuted = test_residuals(*flipped, sampler.samples(*flipped), setting).any_found();
+  trial.refuted = test_residuals(*flipped, sampler.restored(*flipped).samples, setting).any_found();
   return trial;
 }
 

@@ -22,7 +22,7 @@ struct TrialSampler {
   // Returns the chi2 of a trial's samples of kSteps steps under another noise level.
   double chi2(const Problem& problem, double sigma_y) const;
   // Returns a trial's samples under the problem's own noise level.
-  Tensor samples(const Problem& problem) const;
+  Restoration restored(const Problem& problem) const;
 
   static constexpr int64_t kSteps = 8;
 

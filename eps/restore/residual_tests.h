@@ -37,6 +37,9 @@ struct ResidualStatistic {
 // that is not image-like.
 struct ResidualTests {
   std::vector<ResidualStatistic> statistics;
+  // The statistics of a measurement that is known to fit (eps/restore/rehearsal.h), where there is
+  // one: what a network's inexactness leaves there, it may leave twice here.
+  std::vector<ResidualStatistic> rehearsed = {};
 
   // Returns the probability that exact samples have so large a |z| in any of the statistics, at
   // most.

@@ -1,6 +1,8 @@
 // The report on a restoration.
 #include "eps/restore/restoration_report.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "eps/base/json.h"
@@ -25,8 +27,13 @@ std::string RestorationReport::verdict() const {
   if (quick) return "the mean fits the measurement";
   if (noise_estimated)
     return "the noise was fitted by chi2 itself, which so says nothing of the operator";
-  return findings.empty() ? "the samples fit the measurement"
-                          : "the residual has the size of the noise, but not its structure";
+  if (!findings.empty()) return "the residual has the size of the noise, but not its structure";
+  if (chi2_rehearsed)
+    return fmt::format(
+        "the samples fit as those of a measurement simulated from one of them do, whose chi2 is "
+        "{:.2f}: the network is inexact for this operator",
+        *chi2_rehearsed);
+  return "the samples fit the measurement";
 }
 
 void add_results(RestorationReport& report, const Restoration& r, const Tensor& truth) {
@@ -53,6 +60,13 @@ void add_results(RestorationReport& report, const Restoration& r, const Tensor& 
   if (!truth.defined()) return;
   report.psnr_of_samples = psnr(r.samples, truth).mean().item<double>();
   report.psnr_of_mean = psnr(r.mean, truth[0]).mean().item<double>();
+}
+
+void add_rehearsal(RestorationReport& report, const Rehearsal& rehearsal) {
+  report.chi2_rehearsed = rehearsal.chi2;
+  if (!rehearsal.explains(report.chi2, report.measurements)) return;
+  report.misfit.clear();
+  report.residual.rehearsed = rehearsal.residual.statistics;
 }
 
 std::string to_json(const RestorationReport& report) {
@@ -88,6 +102,7 @@ std::string to_json(const RestorationReport& report) {
                                {"left", window.left},
                                {"height", window.height},
                                {"width", window.width}});
+  if (report.chi2_rehearsed) json["chi2_rehearsed"] = *report.chi2_rehearsed;
   if (report.finest_detail) json["noise"]["finest_detail"] = *report.finest_detail;
   if (!report.noise_words.empty()) json["noise"]["model"] = report.noise_words;
   if (!report.kernel.empty()) json["kernel"] = {{"words", report.kernel}};

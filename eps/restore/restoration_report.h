@@ -6,6 +6,7 @@
 #include "eps/restore/holes.h"
 #include "eps/restore/measurement.h"
 #include "eps/restore/operator_findings.h"
+#include "eps/restore/rehearsal.h"
 #include "eps/restore/restoration.h"
 
 namespace eps {
@@ -28,6 +29,8 @@ struct RestorationReport {
   double chi2 = 0;
   double measured_share = 1;  // of the entries of y
   std::string misfit = {};    // misfit_words(); empty: chi2 is that of a fit
+  // The chi2 of a rehearsal (eps/restore/rehearsal.h), where chi2 or a test called for one.
+  std::optional<double> chi2_rehearsed = {};
   // The method approximates the posterior: its own error is part of chi2 and of the residual, and
   // no finding is made of them.
   bool approximate = false;
@@ -59,6 +62,10 @@ struct RestorationReport {
 // Adds the numbers of a restoration to a report with `noise_estimated` filled in. truth: (1, C, H,
 // W), or undefined.
 void add_results(RestorationReport& report, const Restoration& restoration, const Tensor& truth);
+
+// Adds a rehearsal: what it leaves as well does not speak against operator or noise. It explains
+// nothing where chi2 is not that of its own samples.
+void add_rehearsal(RestorationReport& report, const Rehearsal& rehearsal);
 
 // Returns the contents of restore.json (docs/file_formats.md).
 std::string to_json(const RestorationReport& report);

@@ -9,16 +9,13 @@
 #include "eps/model/network_denoiser.h"
 #include "eps/restore/blur_kernel.h"
 #include "eps/restore/holes.h"
-#include "eps/restore/kernel_trial.h"
+#include "eps/restore/judgement.h"
 #include "eps/restore/large_pictures.h"
 #include "eps/restore/noise_level.h"
-#include "eps/restore/operator_findings.h"
 #include "eps/restore/training_range.h"
 
 namespace eps {
 namespace {
-
-constexpr int64_t kTestedPixels = 4000000;  // of residuals, over samples
 
 // Returns a warning about a kernel that is no average, most likely a mistake.
 std::vector<std::string> kernel_warnings(const LinearOperator& A, const std::string& spec) {
@@ -151,38 +148,6 @@ Whitening whitening_for(const RestorationRequest& request, const Measurement& me
   stored.sigma_y = scalar(request.sigma_y.value_or(kSimulatedNoise));
   if (measurement.offset.defined()) stored.y = stored.y + measurement.offset;
   return whitening_of(request.noise, stored, measurement.cut);
-}
-
-// Adds the tests of the residual, and what they say of the operator. problem: not whitened, with
-// the sigma_y of the whitened one. samples: of the whole image, also where a part of it is shown.
-void judge(const RestorationRequest& request,
-           const TrialSampler& sampler,
-           const Problem& problem,
-           const OperatorChoice& chosen,
-           const Checkpoint& network,
-           const Tensor& samples,
-           RestorationResult& result) {
-  RestorationReport& report = result.report;
-  const ResidualSetting setting{
-      .whitening = sampler.whitening, .border = chosen.border, .offset = result.measurement.offset};
-  // The residual of one sample of many pixels has all that the tests need.
-  const int64_t pixels = samples.size(2) * samples.size(3);
-  const int64_t tested = std::clamp<int64_t>(kTestedPixels / pixels, 1, samples.size(0));
-  report.residual = test_residuals(problem, samples.slice(0, 0, tested), setting);
-  const auto flipped = with_flipped_kernel(problem, chosen.border);
-  if (!report.approximate) {
-    const double most = std::min(trained_noise(network.provenance).high, 0.2) /
-                        noise_factor(problem, sampler.options.channels);
-    report.kernel_trial = try_kernel(
-        sampler, problem, flipped, most, report.residual, setting, [&](int64_t evaluations) {
-          start_stage(request, "evaluations for a flipped kernel", evaluations);
-        });
-    const auto findings = operator_findings(
-        report.residual, report.kernel_trial, report.operator_spec, chosen.border);
-    report.findings.insert(report.findings.begin(), findings.begin(), findings.end());
-  }
-  if (flipped)
-    report.kernel = kernel_words(report.kernel_trial, request.operator_options.flip_kernel);
 }
 
 }  // namespace

@@ -151,12 +151,15 @@ TEST_F(RestoreMeasurement, CountsItsEvaluationsByStage) {
   };
   request.options.on_evaluation = [&](int64_t images) { counts.back() += images; };
   restore_measurement(request, network());
-  ASSERT_EQ(stages.size(), 2u);
+  ASSERT_EQ(stages.size(), 3u);
   EXPECT_EQ(stages[0].first, "evaluations for the noise");
   EXPECT_GT(counts[0], 0);
   EXPECT_LE(counts[0], stages[0].second);
   EXPECT_EQ(stages[1].first, "evaluations");
   EXPECT_EQ(counts[1], stages[1].second);
+  // A network that has learnt nothing leaves structure in the residual.
+  EXPECT_EQ(stages[2].first, "evaluations for a rehearsal");
+  EXPECT_EQ(counts[2], stages[2].second);
 }
 
 // A method for priors restores with a prior, by its values for the kind of the operator.
