@@ -69,6 +69,8 @@ const char* name_of(Stream purpose) {
       return "training_crop";
     case Stream::window:
       return "window";
+    case Stream::rehearsal:
+      return "rehearsal";
     case Stream::training_dropout:
       return "training_dropout";
     case Stream::bootstrap:
