@@ -8,6 +8,7 @@ export const kStates = {queued: 'waits', running: 'at work', done: 'done', faile
 const kStages = {
   'evaluations for the noise': 'Estimates the noise.',
   'evaluations': 'Draws what it may have been.',
+  'evaluations for a rehearsal': 'Checks itself on a picture of its own.',
   'evaluations for a flipped kernel': 'Tries the blur turned around.',
 };
 export const stage = (name) => kStages[name] ?? `${name[0].toUpperCase()}${name.slice(1)}.`;

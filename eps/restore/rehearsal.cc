@@ -22,4 +22,11 @@ Rehearsal rehearse(const TrialSampler& sampler,
   return {restored.chi2, test_residuals(simulated, restored.samples, setting)};
 }
 
+void add_rehearsal(RestorationReport& report, const Rehearsal& rehearsal) {
+  report.chi2_rehearsed = rehearsal.chi2;
+  if (!rehearsal.explains(report.chi2, report.measurements)) return;
+  report.misfit.clear();
+  report.residual.rehearsed = rehearsal.residual.statistics;
+}
+
 }  // namespace eps

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 #include "eps/restore/kernel_trial.h"
+#include "eps/restore/restoration_report.h"
 
 namespace eps {
 
@@ -30,5 +30,9 @@ Rehearsal rehearse(const TrialSampler& sampler,
                    const Tensor& sample,
                    const NoiseSource& noise,
                    const ResidualSetting& setting);
+
+// Adds a rehearsal: what it leaves as well does not speak against operator or noise. It explains
+// nothing where chi2 is not that of its own samples.
+void add_rehearsal(RestorationReport& report, const Rehearsal& rehearsal);
 
 }  // namespace eps

@@ -62,13 +62,6 @@ void add_results(RestorationReport& report, const Restoration& r, const Tensor& 
   report.psnr_of_mean = psnr(r.mean, truth[0]).mean().item<double>();
 }
 
-void add_rehearsal(RestorationReport& report, const Rehearsal& rehearsal) {
-  report.chi2_rehearsed = rehearsal.chi2;
-  if (!rehearsal.explains(report.chi2, report.measurements)) return;
-  report.misfit.clear();
-  report.residual.rehearsed = rehearsal.residual.statistics;
-}
-
 std::string to_json(const RestorationReport& report) {
   Json json = {{"version", version()},
                {"input", report.input},

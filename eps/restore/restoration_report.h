@@ -6,7 +6,6 @@
 #include "eps/restore/holes.h"
 #include "eps/restore/measurement.h"
 #include "eps/restore/operator_findings.h"
-#include "eps/restore/rehearsal.h"
 #include "eps/restore/restoration.h"
 
 namespace eps {
@@ -62,10 +61,6 @@ struct RestorationReport {
 // Adds the numbers of a restoration to a report with `noise_estimated` filled in. truth: (1, C, H,
 // W), or undefined.
 void add_results(RestorationReport& report, const Restoration& restoration, const Tensor& truth);
-
-// Adds a rehearsal: what it leaves as well does not speak against operator or noise. It explains
-// nothing where chi2 is not that of its own samples.
-void add_rehearsal(RestorationReport& report, const Rehearsal& rehearsal);
 
 // Returns the contents of restore.json (docs/file_formats.md).
 std::string to_json(const RestorationReport& report);

@@ -16,6 +16,10 @@ namespace eps {
 
 inline constexpr double kSimulatedNoise = 0.05;  // sigma_y, where none is given
 
+// The noise level of the one evaluation of a quick restoration: x_t tells 1/1600 of the variance of
+// x0 there, and networks answer better than at the samplers' first level of 80.
+inline constexpr double kQuickNoise = 20;
+
 // Samples of an image, and of a large one: a picture of more than kLarge pixels. On a CPU its
 // samples take kLargeSteps steps of a trained method.
 inline constexpr int64_t kSamples = 8, kLargeSamples = 4, kLarge = 256 * 256, kLargeSteps = 10;

@@ -13,7 +13,7 @@
 namespace eps {
 namespace {
 
-constexpr int64_t kSide = 64;
+constexpr int64_t kFrame = 64;
 constexpr double kSigma = 0.05;
 
 // A prior whose answers are wrong by the same waves for every query.
@@ -21,8 +21,8 @@ class Wrong final : public Denoiser {
  public:
   Wrong(Stationary prior, double size) : prior_(std::move(prior)), size_(size) {}
   Tensor mean(const Query& query) const override {
-    const Tensor along = at::linspace(0, 8 * 2 * M_PI, kSide, at::kDouble).sin();
-    return prior_.mean(query) + size_ * along.reshape({1, 1, 1, kSide}).to(query.x.options());
+    const Tensor along = at::linspace(0, 8 * 2 * M_PI, kFrame, at::kDouble).sin();
+    return prior_.mean(query) + size_ * along.reshape({1, 1, 1, kFrame}).to(query.x.options());
   }
 
  private:
@@ -31,19 +31,19 @@ class Wrong final : public Denoiser {
 };
 
 Operator gaussian(double width) {
-  return circular_blur(gaussian_kernel(width, 13).unsqueeze(0), kSide, kSide);
+  return circular_blur(gaussian_kernel(width, 13).unsqueeze(0), kFrame, kFrame);
 }
 
 class Rehearsals : public testing::Test {
  protected:
-  Rehearsals() : prior_(at::zeros({1, kSide, kSide}, at::kDouble), spectrum()) {}
+  Rehearsals() : prior_(at::zeros({1, kFrame, kFrame}, at::kDouble), spectrum()) {}
 
-  static Tensor spectrum() { return 0.1 * natural_spectrum(kSide, kSide); }
+  static Tensor spectrum() { return 0.1 * natural_spectrum(kFrame, kFrame); }
 
   // Returns a report on two samples of y = A x + noise, restored as that of another operator.
   RestorationReport report(const Denoiser& denoiser, const Operator& A, const Operator& declared) {
     Rng rng(3);
-    Problem problem = observe(A, prior_.sample(rng, {1, 1, kSide, kSide}), scalar(kSigma), rng);
+    Problem problem = observe(A, prior_.sample(rng, {1, 1, kFrame, kFrame}), scalar(kSigma), rng);
     problem.A = declared;
     const MethodChoice choice = choose_method("eps:steps=30");
     const TrialSampler sampler{choice, denoiser, {.samples = 2, .seed = 1}};
@@ -71,7 +71,7 @@ class Rehearsals : public testing::Test {
 TEST_F(Rehearsals, OfExactSamplesFit) {
   const RestorationReport right = report(prior_, gaussian(1), gaussian(1));
   EXPECT_FALSE(suspect_);
-  EXPECT_NEAR(rehearsal_.chi2, 1, 5 * std::sqrt(2.0 / (kSide * kSide)));
+  EXPECT_NEAR(rehearsal_.chi2, 1, 5 * std::sqrt(2.0 / (kFrame * kFrame)));
   EXPECT_FALSE(rehearsal_.residual.any_found());
   EXPECT_TRUE(right.fits());
 }
