@@ -245,7 +245,8 @@ RestorationResult restore_measurement(const Measurement& measurement,
   report.method = request.method.empty() ? method_served_by(network.input) : request.method;
   const MethodChoice own =
       method_for(report.method, task_of(chosen), report.sigma_y, steps_for(request, problem));
-  const MethodChoice choice = request.quick ? own.with("sigma_max", kQuickNoise) : own;
+  const bool is_mask = problem.A->spectral() && problem.A->spectral()->basis() == Basis::pixel;
+  const MethodChoice choice = request.quick && !is_mask ? own.with("sigma_max", kQuickNoise) : own;
   if (choice.options.has("steps")) report.steps = choice.options.integer("steps");
   const auto parts = std::max<int64_t>(std::ssize(windows), 1);
   start_stage(request, "evaluations", measured_cost(choice).evaluations * options.samples * parts);

@@ -16,8 +16,9 @@ namespace eps {
 
 inline constexpr double kSimulatedNoise = 0.05;  // sigma_y, where none is given
 
-// The noise level of the one evaluation of a quick restoration: x_t tells 1/1600 of the variance of
-// x0 there, and networks answer better than at the samplers' first level of 80.
+// The noise level of the one evaluation of a quick restoration, but for masks: x_t tells 1/1600 of
+// the variance of x0 there, and networks answer better than at the samplers' first level of 80.
+// Large holes they fill better at that.
 inline constexpr double kQuickNoise = 20;
 
 // Samples of an image, and of a large one: a picture of more than kLarge pixels. On a CPU its

@@ -93,7 +93,7 @@ TEST_F(AnySize, QuickIsTheMeanOfOneEvaluation) {
   EXPECT_TRUE(result.report.quick);
   EXPECT_FALSE(result.restoration.deviation.defined());
   const Tensor wanted = result.measurement.problem.y * (0.25 / (0.25 + 0.01));
-  // The pivot has x_t's noise over 20 * sigma_y^-2 beside y: 0.0005, five times of which is rare.
+  // The pivot has x_t's noise over 20 sigma_y^-2 beside y: 0.0005, five times of which is rare.
   EXPECT_LT((result.restoration.mean - wanted[0]).abs().max().item<double>(), 2.5e-3);
   quick.steps = 3;
   EXPECT_EQ(error_of([&] { restore_measurement(quick, network_); }),
