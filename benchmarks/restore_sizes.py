@@ -8,8 +8,8 @@ of 12 grey levels is added to them and stated. The rows are
 
     mean       the posterior mean by one evaluation (--quick) of squares of 256 to 4096 pixels a side; growth is the
                exponent of the time, or of the memory, in the number of pixels, from the row before
-    samples    768 x 512 pixels with the samples and steps that eps restore has by itself: noise alone, and 70% of the
-               pixels missing
+    samples    768 x 512 pixels with the samples and steps that eps restore has by itself
+    missing    likewise, with 70% of the pixels missing
     scratches  two scratches, 6 pixels wide and 600 long, on 12 million pixels; likewise
 
 OUT.csv has a row for each. Other work on the machine makes times longer.
