@@ -82,6 +82,30 @@ TEST_F(AnySize, HasItsOwnNumberOfSamples) {
   EXPECT_EQ(large.report.steps, kLargeSteps);
 }
 
+// A pixel that is measured keeps sigma_y^2 / sigma of the noise of x_t in its pivot, which tells
+// the level of the one evaluation: 20, but that of the samplers for a mask.
+TEST_F(AnySize, QuickIsAtALevelOfItsOwnButForMasks) {
+  const std::string file = folder_.file("mask.png");
+  Tensor mask = at::full({16, 24}, 255, at::kByte);
+  mask.slice(1, 10, 12).fill_(0);
+  write_png(file, mask);
+  for (const auto& [options, level] :
+       {std::pair<OperatorOptions, double>{{.denoise = true}, 20}, {{.mask = file}, 80}}) {
+    RestorationRequest quick = request(picture({16, 24}), options);
+    quick.quick = true;
+    quick.steps = 0;
+    const auto result = restore_measurement(quick, network_);
+    const double kept = 0.25 / (0.25 + 0.01);
+    const Tensor rest = result.restoration.mean - kept * result.measurement.problem.y[0];
+    const Tensor measured = rest.masked_select(mask == 255);
+    // 5 standard errors of a deviation.
+    const auto count = static_cast<double>(measured.numel());
+    EXPECT_NEAR(measured.square().mean().sqrt().item<double>() / (kept * 0.01 / level),
+                1,
+                5 / std::sqrt(2 * count));
+  }
+}
+
 // One evaluation is the mean of the posterior: for this network, which has learnt nothing, the
 // linear estimate p/(p + sigma_y^2) y.
 TEST_F(AnySize, QuickIsTheMeanOfOneEvaluation) {
