@@ -5,6 +5,7 @@
 
 #include "eps/metrics/ensemble.h"
 #include "eps/metrics/evaluation.h"
+#include "eps/metrics/ordered.h"
 
 namespace eps {
 namespace {
@@ -98,19 +99,27 @@ int64_t samples_for_level(double level) {
 }
 
 Interval central_interval(const Tensor& samples, double level) {
+  return central_interval_in_order(in_order(samples), level);
+}
+
+Interval central_interval_in_order(const Tensor& ordered, double level) {
   check_level(level);
-  const int64_t S = samples.size(0), wanted = samples_for_level(level);
+  const int64_t S = ordered.size(0), wanted = samples_for_level(level);
   check(S >= wanted, "coverage: level ", level, " needs ", wanted, " samples or more, got ", S);
   const double whole = static_cast<double>(S + 1);
-  const Tensor sorted = std::get<0>(samples.sort(0));
-  return {order_statistic(sorted, snap(whole * (1 - level) / 2)),
-          order_statistic(sorted, snap(whole * (1 + level) / 2))};
+  return {order_statistic(ordered, snap(whole * (1 - level) / 2)),
+          order_statistic(ordered, snap(whole * (1 + level) / 2))};
 }
 
 Tensor coverage(const Tensor& samples, const Tensor& truth, double level) {
   check_ensemble("coverage", samples, truth);
-  return for_each_image(samples, truth, [&](const Tensor& x, const Tensor& z) {
-    const Interval interval = central_interval(x, level);
+  return coverage_in_order(in_order(samples), truth, level);
+}
+
+Tensor coverage_in_order(const Tensor& ordered, const Tensor& truth, double level) {
+  check_ensemble("coverage", ordered, truth);
+  return for_each_image(ordered, truth, [&](const Tensor& x, const Tensor& z) {
+    const Interval interval = central_interval_in_order(x, level);
     return fraction_inside(interval.low, z, interval.high) + zero_if_finite(x, z);
   });
 }

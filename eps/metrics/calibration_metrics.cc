@@ -19,7 +19,9 @@ Metric coverage_metric(int percent) {
           .target = level,
           .digits = 3,
           .needs = {.samples = samples_for_level(level)},
-          .per_image = [=](const Ensemble& e) { return coverage(e.samples, e.truth, level); }};
+          .per_image = [=](const Ensemble& e) {
+            return coverage_in_order(e.ordered(), e.truth, level);
+          }};
 }
 
 const Metric kCoverageOfRange = {

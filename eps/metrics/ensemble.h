@@ -4,6 +4,7 @@
 #include <any>
 
 #include "eps/base/core.h"
+#include "eps/metrics/ordered.h"
 
 namespace eps {
 
@@ -23,6 +24,10 @@ struct Ensemble {
     std::any& value = kept[name];
     if (!value.has_value()) value = compute();
     return std::any_cast<decltype(compute())>(value);
+  }
+  // Returns the samples in order, which scores and intervals share.
+  Tensor ordered() const {
+    return once("ordered", [&] { return in_order(samples); });
   }
   mutable std::map<std::string, std::any> kept = {};
 };

@@ -21,13 +21,17 @@ double pair_count(const char* name,
 }  // namespace
 
 Tensor crps(const Tensor& samples, const Tensor& truth, Estimator estimator) {
-  const double pairs = pair_count("crps", samples, truth, estimator);
-  const int64_t members = samples.size(0);
+  return crps_in_order(in_order(samples), truth, estimator);
+}
+
+Tensor crps_in_order(const Tensor& ordered, const Tensor& truth, Estimator estimator) {
+  const double pairs = pair_count("crps", ordered, truth, estimator);
+  const int64_t members = ordered.size(0);
   // sum_{i < j} |X_i - X_j| = sum_i (2 i - M - 1) X_(i), with X_(1) <= ... <= X_(M).
   const Tensor order =
-      2 * at::arange(1, members + 1, samples.options().dtype(at::kDouble)) - (members + 1);
-  return for_each_image(samples, truth, [&](const Tensor& x, const Tensor& z) {
-    const Tensor distances = at::matmul(order, std::get<0>(x.sort(0)));
+      2 * at::arange(1, members + 1, ordered.options().dtype(at::kDouble)) - (members + 1);
+  return for_each_image(ordered, truth, [&](const Tensor& x, const Tensor& z) {
+    const Tensor distances = at::matmul(order, x);
     return ((x - z).abs().mean(0) - distances / pairs).mean();
   });
 }
@@ -41,16 +45,21 @@ Tensor energy_score(const Tensor& samples, const Tensor& truth, Estimator estima
 
 namespace {
 
-using Score = Tensor (*)(const Tensor& samples, const Tensor& truth, Estimator estimator);
+using Score = Tensor (*)(const Ensemble& batch, Estimator estimator);
+
+Tensor crps_of(const Ensemble& batch, Estimator estimator) {
+  return crps_in_order(batch.ordered(), batch.truth, estimator);
+}
+Tensor energy_of(const Ensemble& batch, Estimator estimator) {
+  return energy_score(batch.samples, batch.truth, estimator);
+}
 
 // Errors are those of images in [0, 1], half of those in [-1, 1].
 constexpr double kUnit = 0.5;
 
 Metric pixel_score(Score score, Estimator estimator, Metric metric) {
   metric.needs.samples = estimator == Estimator::fair ? 2 : 1;
-  metric.per_image = [=](const Ensemble& e) {
-    return kUnit * score(e.samples, e.truth, estimator);
-  };
+  metric.per_image = [=](const Ensemble& e) { return kUnit * score(e, estimator); };
   return metric;
 }
 
@@ -58,32 +67,32 @@ Metric feature_score(Score score, Estimator estimator, Metric metric) {
   metric.needs = {.network = MetricNetwork::inception,
                   .samples = estimator == Estimator::fair ? 2 : 1,
                   .images = 3};
-  metric.per_image = [=](const Ensemble& e) { return score(e.samples, e.truth, estimator); };
+  metric.per_image = [=](const Ensemble& e) { return score(e, estimator); };
   return metric;
 }
 
 std::vector<Metric> pixel_scores() {
   using enum Estimator;
   return {
-      pixel_score(crps,
+      pixel_score(crps_of,
                   standard,
                   {.name = "crps",
                    .label = "CRPS",
                    .help = "per pixel in [0, 1], spread over all pairs (1/S^2); lower is better"}),
       pixel_score(
-          crps,
+          crps_of,
           fair,
           {.name = "crps_fair",
            .label = "CRPS fair",
            .help = "CRPS with the unbiased spread, 1/(S (S - 1)); lower is better, for any S"}),
-      pixel_score(energy_score,
+      pixel_score(energy_of,
                   standard,
                   {.name = "energy_score",
                    .label = "Energy score",
                    .help = "CRPS with the L2 norm over all pixels in [0, 1], as the paper's "
                            "CRPS-pixel; lower is better",
                    .digits = 3}),
-      pixel_score(energy_score,
+      pixel_score(energy_of,
                   fair,
                   {.name = "energy_score_fair",
                    .label = "Energy fair",
@@ -96,25 +105,25 @@ std::vector<Metric> pixel_scores() {
 std::vector<Metric> feature_scores() {
   using enum Estimator;
   return {
-      feature_score(crps,
+      feature_score(crps_of,
                     standard,
                     {.name = "crps_inception",
                      .label = "CRPS-Inception",
                      .help = "CRPS, mean over Inception features; lower is better"}),
-      feature_score(crps,
+      feature_score(crps_of,
                     fair,
                     {.name = "crps_inception_fair",
                      .label = "CRPS-Inception fair",
                      .help = "CRPS with the unbiased spread, mean over Inception features; lower "
                              "is better, for any S"}),
-      feature_score(energy_score,
+      feature_score(energy_of,
                     standard,
                     {.name = "energy_score_inception",
                      .label = "Energy-Inception",
                      .help = "energy score of Inception features, as the paper's CRPS-Inception; "
                              "lower is better",
                      .digits = 3}),
-      feature_score(energy_score,
+      feature_score(energy_of,
                     fair,
                     {.name = "energy_score_inception_fair",
                      .label = "Energy-Inception fair",

@@ -14,6 +14,8 @@ enum class Estimator { standard, fair };
 // Returns the CRPS of each image, the mean over its coordinates: (N), float64. samples: (S, N,
 // ...); truth: (N, ...). The fair estimator needs two samples or more.
 Tensor crps(const Tensor& samples, const Tensor& truth, Estimator estimator);
+// Returns the same of samples that are in order already.
+Tensor crps_in_order(const Tensor& ordered, const Tensor& truth, Estimator estimator);
 
 // Returns the energy score of each image: (N), float64.
 Tensor energy_score(const Tensor& samples, const Tensor& truth, Estimator estimator);
