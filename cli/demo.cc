@@ -37,7 +37,7 @@ const Demo kFaces = {"faces64-eps",
                       {"motion deblurring", "05.png", "motion_deblurring"}}};
 
 const Demo kPhotos = {
-    kPhotosNetwork,
+    "photos-eps-small",
     "photos-images",
     {{"70% missing", "flowers.png", "inpaint_random:missing=0.7", 0.02},
      {"a quarter of the size", "dog.png", "downscale:factor=4,filter=bicubic", 0.02},

@@ -96,11 +96,15 @@ std::string summary_of_model(const std::string& path) {
   const nets::UNetConfig& network = model.network.config();
   int64_t parameters = 0;
   for (const auto& [name, tensor] : model.network.parameters()) parameters += tensor.numel();
-  std::string text = fmt::format("input {}, {} x {} x {}, {:.3g} million parameters",
+  const std::string size = network.is_local()
+                               ? fmt::format("{} channels of any size", network.img_channels)
+                               : fmt::format("{} x {} x {}",
+                                             network.img_channels,
+                                             network.img_resolution,
+                                             network.img_resolution);
+  std::string text = fmt::format("input {}, {}, {:.3g} million parameters",
                                  to_string(model.input.without(Channel::skip)),
-                                 network.img_channels,
-                                 network.img_resolution,
-                                 network.img_resolution,
+                                 size,
                                  static_cast<double>(parameters) / 1e6);
   const Provenance& origin = model.provenance;
   if (origin.images_seen > 0)

@@ -12,8 +12,8 @@
 namespace eps::cli {
 namespace {
 
-at::ScalarType computed_dtype(const std::string& text, at::Device device, bool use_fp16) {
-  if (text == "auto") return use_fp16 && device.is_cuda() ? at::kHalf : at::kFloat;
+at::ScalarType computed_dtype(const std::string& text, at::Device device, at::ScalarType on_gpu) {
+  if (text == "auto") return device.is_cuda() ? on_gpu : at::kFloat;
   if (text == "float32") return at::kFloat;
   if (text == "bfloat16") return at::kBFloat16;
   return at::kHalf;
@@ -89,12 +89,16 @@ void add_device_options(CLI::App& verb, ModelOptions& options) {
       ->capture_default_str();
 }
 
+void name_network(ModelOptions& options) {
+  if (options.path.empty()) options.path = photos_network(parse_device(options.device));
+}
+
 Checkpoint load_any_model(const ModelOptions& options) {
   const at::Device device = parse_device(options.device);
   prepare_device(device);
   const std::string file = find_model(options.path);
   Checkpoint model = load_network(file);
-  model.network.to(device, computed_dtype(options.dtype, device, model.use_fp16));
+  model.network.to(device, computed_dtype(options.dtype, device, model.gpu_arithmetic));
   model.preconditioning = model.preconditioning.on(device);
   return model;
 }

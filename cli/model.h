@@ -18,6 +18,9 @@ void add_model_options(CLI::App& verb, ModelOptions& options, const std::string&
 // Adds --device and --dtype alone.
 void add_device_options(CLI::App& verb, ModelOptions& options);
 
+// Names the network for photographs in options that name none.
+void name_network(ModelOptions& options);
+
 // Loads a checkpoint of any format that eps convert reads to the device in the dtype of the
 // options. The dtype auto is the arithmetic that the checkpoint was made for on a GPU, and float32
 // on a CPU.

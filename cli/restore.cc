@@ -17,7 +17,7 @@ namespace {
 
 struct RestoreOptions {
   RestorationRequest request{.options = {.samples = 0, .batch = 0}};
-  ModelOptions network{.path = kPhotosNetwork};
+  ModelOptions network;
   std::string noise, growth, out, region = "auto";
   bool arrays = false;
 };
@@ -122,6 +122,7 @@ void run_restore(RestoreOptions o) {
     std::cerr << "eps: warning: --noise " << o.noise
               << " is in grey levels of 8 bits; did you mean "
               << "sigma=" << o.noise << "?\n";
+  name_network(o.network);
   const Checkpoint model = load_restoring_network(o.network, o.request.method);
   const RestorationResult result = restore_in_sight(o.request, o.network, model);
   report::write_restored(folder, result, o.arrays);
@@ -254,8 +255,10 @@ void add_restore(CLI::App& app) {
                  o->request.simulate,
                  "IMAGE is clean: degrade it first, with --noise sigma=0.05 if not given");
   verb->add_option(
-          "--model", o->network.path, "Network for the posterior or the method: a name or a file")
-      ->capture_default_str();
+      "--model",
+      o->network.path,
+      "Network for the posterior or the method: a name or a file; photos-eps if not given, on a "
+      "CPU photos-eps-small");
   add_device_options(*verb, o->network);
   add_sampling_options(*verb, *o);
   verb->add_option("--out",

@@ -6,9 +6,6 @@
 
 namespace eps::cli {
 
-// The network of pictures of any size, where none is named.
-inline constexpr const char* kPhotosNetwork = "photos-eps-small";
-
 // Loads the network of the options, and refuses one that cannot restore measurements by the method,
 // or by its own if none is given.
 Checkpoint load_restoring_network(const ModelOptions& options, const std::string& method = "");

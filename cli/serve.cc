@@ -15,7 +15,7 @@ namespace eps::cli {
 namespace {
 
 struct ServeOptions {
-  ModelOptions network{.path = kPhotosNetwork};
+  ModelOptions network;
   serve::ServerOptions server;
   int64_t body_mib = 32, megapixels = 16, kept_minutes = 60, job_minutes = 60;
 };
@@ -27,6 +27,7 @@ void run_serve(ServeOptions o) {
   limits.pixels = o.megapixels << 20;
   limits.kept_time = std::chrono::minutes(o.kept_minutes);
   limits.job_time = std::chrono::minutes(o.job_minutes);
+  name_network(o.network);
   o.server.network = o.network.path;
   o.server.device = parse_device(o.network.device).str();
   o.server.load = [options = o.network](const std::string& name) {
@@ -62,8 +63,10 @@ void add_serve(CLI::App& app) {
   verb->add_option("--token",
                    o->server.token,
                    "Secret that requests must have, 16 characters or more; random if not given");
-  verb->add_option("--model", o->network.path, "Network, where a request names none")
-      ->capture_default_str();
+  verb->add_option(
+      "--model",
+      o->network.path,
+      "Network, where a request names none; photos-eps if not given, on a CPU photos-eps-small");
   add_device_options(*verb, o->network);
   const CLI::Range count(int64_t{1}, int64_t{1} << 20);
   verb->add_option("--queue", o->server.limits.waiting, "Restorations that may wait")

@@ -30,6 +30,7 @@ and, each on lines of its own,
     where, best (all, none), errors   as for a table
     block: yes                        name the metric, though there is one block only
     head: no                          leave out the head, to continue the table above
+    title: network                    the head of the first column, its name if left out
     }}
     {{exact gaussian}}                the table of `eps verify --methods` for one prior
 
@@ -46,14 +47,14 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/results/data"
 TEMPLATES = ROOT / "docs/results/templates"
-WITH_TABLES = ["README.md", "models/faces64-eps.md", "models/photos-eps-small.md"]
+WITH_TABLES = ["README.md", "models/faces64-eps.md", "models/photos-eps-small.md", "models/photos-eps.md"]
 
 # Columns of rows.csv: the title, the digits of a table, and the best value: "high", "low" or a number.
 with open(TEMPLATES / "columns.csv", newline="", encoding="utf-8") as file:
     METRICS = {row["column"]: row for row in csv.DictReader(file)}
 OPTIONS = {
     "table": ["columns", "where", "best", "errors"],
-    "cross": ["rows", "columns", "cells", "where", "best", "errors", "block", "head"],
+    "cross": ["rows", "columns", "cells", "where", "best", "errors", "block", "head", "title"],
 }
 TASKS = ["random_inpainting", "box_inpainting", "super_resolution_4x", "gaussian_deblurring", "motion_deblurring"]
 
@@ -191,7 +192,7 @@ def cross(name, options):
         for k, (label, line) in enumerate(zip(labels, block)):
             first = [title(metric) if k == 0 else ""] if named else []
             lines.append(first + [shown({side: label}, side)] + line)
-    head = ([" "] if named else []) + [title(side)] + [shown({top: t}, top) for t in tops]
+    head = ([" "] if named else []) + [options.get("title", title(side))] + [shown({top: t}, top) for t in tops]
     text = markdown(head, lines)
     return text if options.get("head") != "no" else text.split("\n", 2)[2]
 

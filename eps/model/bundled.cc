@@ -120,6 +120,11 @@ std::string find_model(const std::string& name) {
        "; or give a file");
 }
 
+std::string photos_network(at::Device device) {
+  const std::string large = "photos-eps", small = "photos-eps-small";
+  return !device.is_cpu() && !look_for(large + kSuffix).empty() ? large : small;
+}
+
 std::string find_in_models(const std::string& relative) {
   const std::string path = look_for(relative);
   check(!path.empty(),

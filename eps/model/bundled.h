@@ -15,6 +15,11 @@ namespace eps {
 // there are.
 std::string find_model(const std::string& name);
 
+// Returns the name of the network for photographs of any size where none is named: photos-eps on a
+// GPU, photos-eps-small on a CPU, to which the large one is ten times the work, or where the large
+// one is not installed.
+std::string photos_network(at::Device device);
+
 // Returns the names of all networks in the models folders, sorted.
 std::vector<std::string> model_names();
 

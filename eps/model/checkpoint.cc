@@ -73,7 +73,7 @@ Checkpoint assemble(const Safetensors& file) {
   return {.network = nets::UNet(config.network, network),
           .preconditioning = preconditioning,
           .input = config.input,
-          .use_fp16 = config.use_fp16,
+          .gpu_arithmetic = config.gpu_arithmetic,
           .provenance = provenance == file.metadata.end() ? Provenance{}
                                                           : parse_provenance(provenance->second)};
 }
@@ -115,7 +115,7 @@ Safetensors to_safetensors(const Checkpoint& checkpoint) {
   file.metadata["config"] = to_json(ModelConfig{.network = checkpoint.network.config(),
                                                 .preconditioning = checkpoint.preconditioning,
                                                 .input = checkpoint.input,
-                                                .use_fp16 = checkpoint.use_fp16});
+                                                .gpu_arithmetic = checkpoint.gpu_arithmetic});
   file.metadata["provenance"] = to_json(checkpoint.provenance);
   const Tensor& spectrum = checkpoint.preconditioning.spectrum;
   if (spectrum.defined()) file.tensors[kSpectrum] = host_copy(spectrum);

@@ -16,7 +16,7 @@ struct Checkpoint {
   nets::UNet network;
   Preconditioning preconditioning = {};
   NetworkInput input = {};
-  bool use_fp16 = false;
+  at::ScalarType gpu_arithmetic = at::kFloat;  // that of its training
   Provenance provenance = {};
 };
 

@@ -141,6 +141,14 @@ Preconditioning read_preconditioning(JsonFields& fields) {
   return p;
 }
 
+at::ScalarType read_arithmetic(JsonFields& fields) {
+  bool half = false, bfloat = false;
+  fields.optional("use_fp16", half);
+  fields.optional("use_bf16", bfloat);
+  check(!half || !bfloat, "model config: use_fp16 and use_bf16 exclude each other");
+  return half ? at::kHalf : bfloat ? at::kBFloat16 : at::kFloat;
+}
+
 NetworkInput read_input(JsonFields& fields, Kind kind) {
   std::string name = "prior";
   bool show_skip = false, scale_side = false;
@@ -172,7 +180,8 @@ std::string to_json(const ModelConfig& config) {
   const bool show_skip = !input.side.empty() && input.side.back() == Channel::skip;
   if (input.scale_side) json["scale_side"] = true;
   if (show_skip) json["show_skip"] = true;
-  json["use_fp16"] = config.use_fp16;
+  json["use_fp16"] = config.gpu_arithmetic == at::kHalf;
+  if (config.gpu_arithmetic == at::kBFloat16) json["use_bf16"] = true;
   json["input"] = to_string(show_skip ? input.without(Channel::skip) : input);
   json.update(nets::unet_json(config.network));
   if (const auto radius = nets::UNetPlan(config.network).receptive_radius())
@@ -185,7 +194,7 @@ ModelConfig parse_model_config(const std::string& text) {
   JsonFields fields(json, kWhere);
   ModelConfig config;
   config.preconditioning = read_preconditioning(fields);
-  fields.optional("use_fp16", config.use_fp16);
+  config.gpu_arithmetic = read_arithmetic(fields);
   config.input = read_input(fields, config.preconditioning.kind);
   std::optional<int64_t> radius;
   if (fields.has(kRadius)) radius = fields.get<int64_t>(kRadius);

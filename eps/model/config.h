@@ -12,7 +12,7 @@ struct ModelConfig {
   nets::UNetConfig network = {};
   Preconditioning preconditioning = {};
   NetworkInput input = {};
-  bool use_fp16 = false;  // trained for, and on a GPU run in, float16
+  at::ScalarType gpu_arithmetic = at::kFloat;  // trained in, and run in on a GPU
   bool operator==(const ModelConfig&) const = default;
 };
 

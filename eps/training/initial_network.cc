@@ -143,7 +143,7 @@ Checkpoint initial_network(const TrainingConfig& config, const ImageSet& data) {
   check(!start.input.has(Channel::skip) || p.kind == Kind::anisotropic,
         config.start,
         ": a network with the input c_skip x needs preconditioning=anisotropic");
-  start.use_fp16 = config.precision == "float16";
+  start.gpu_arithmetic = precision_of(config);
   start.provenance = {.data = names_of_sources(config.data),
                       .images_seen = start.provenance.images_seen,
                       .tasks = config.tasks,

@@ -60,8 +60,8 @@ class PythonDenoiser final : public Denoiser {
   Range sigma_;
 };
 
-at::ScalarType computed_in(const std::string& dtype, at::Device device, bool half) {
-  if (dtype == "auto") return half && device.is_cuda() ? at::kHalf : at::kFloat;
+at::ScalarType computed_in(const std::string& dtype, at::Device device, at::ScalarType on_gpu) {
+  if (dtype == "auto") return device.is_cuda() ? on_gpu : at::kFloat;
   if (dtype == "float32") return at::kFloat;
   if (dtype == "float64") return at::kDouble;
   if (dtype == "bfloat16") return at::kBFloat16;
@@ -75,7 +75,7 @@ Network placed(const std::string& name,
                const std::string& dtype) {
   const at::Device device = parse_device(on);
   if (device.is_cuda()) prepare_device(device);
-  model.network.to(device, computed_in(dtype, device, model.use_fp16));
+  model.network.to(device, computed_in(dtype, device, model.gpu_arithmetic));
   model.preconditioning = model.preconditioning.on(device);
   return std::make_shared<BoundNetwork>(name, std::move(model));
 }

@@ -39,6 +39,14 @@ TEST_F(Models, AreFoundByName) {
   EXPECT_EQ(get_bytes(find_model("faces64-prior")), "prior");
 }
 
+TEST_F(Models, ForPhotographsDependOnTheDevice) {
+  EXPECT_EQ(photos_network(at::kCPU), "photos-eps-small");
+  // The test reads the folder of the source tree, too.
+  put_bytes(folder_.file("photos-eps.safetensors"), "large");
+  EXPECT_EQ(photos_network(at::kCUDA), "photos-eps");
+  EXPECT_EQ(photos_network(at::kCPU), "photos-eps-small");
+}
+
 TEST_F(Models, AreFilesFirst) {
   const Folder other;
   put_bytes(other.file("faces64-eps"), "own");

@@ -28,14 +28,14 @@ TEST(Checkpoint, ComesBackFromItsFile) {
   for (const auto& [name, config] : small_networks()) {
     const Checkpoint written{.network = wave_network(config),
                              .preconditioning = {.sigma_data = 0.4, .sigma_upper = 80},
-                             .use_fp16 = true,
+                             .gpu_arithmetic = at::kHalf,
                              .provenance = kProvenance};
     write_checkpoint(path, written);
     const Checkpoint read = read_checkpoint(path);
     EXPECT_EQ(read.network.config(), config) << name;
     EXPECT_EQ(read.preconditioning, written.preconditioning) << name;
     EXPECT_EQ(read.provenance, kProvenance) << name;
-    EXPECT_TRUE(read.use_fp16) << name;
+    EXPECT_EQ(read.gpu_arithmetic, at::kHalf) << name;
     EXPECT_TRUE(denoise(read.network, read.preconditioning, x, scalar(2))
                     .equal(denoise(written.network, written.preconditioning, x, scalar(2))))
         << name;
@@ -258,8 +258,17 @@ TEST(ModelConfig, ReadsEdmsKeywordsFlatOrNested) {
       parse_model_config(R"({"class_name": "EDMPrecond", "init_kwargs": {)" + fields + "}}");
   EXPECT_EQ(flat, nested);
   EXPECT_EQ(flat.network, nets::unet_preset("imagenet64"));
-  EXPECT_TRUE(flat.use_fp16);
+  EXPECT_EQ(flat.gpu_arithmetic, at::kHalf);
   EXPECT_EQ(flat.preconditioning.sigma_max(), std::numeric_limits<double>::infinity());
+}
+
+TEST(ModelConfig, KeepsTheArithmeticOfTheTraining) {
+  for (const auto type : {at::kFloat, at::kHalf, at::kBFloat16}) {
+    const ModelConfig config{.gpu_arithmetic = type};
+    EXPECT_EQ(parse_model_config(to_json(config)), config);
+  }
+  EXPECT_EQ(error_of([] { parse_model_config(R"({"use_fp16": true, "use_bf16": true})"); }),
+            "model config: use_fp16 and use_bf16 exclude each other");
 }
 
 TEST(ModelConfig, IddpmNetworksPredictAVarianceToo) {
