@@ -89,8 +89,9 @@ void add_device_options(CLI::App& verb, ModelOptions& options) {
       ->capture_default_str();
 }
 
-void name_network(ModelOptions& options) {
-  if (options.path.empty()) options.path = photos_network(parse_device(options.device));
+void name_network(ModelOptions& options, bool one_evaluation) {
+  if (options.path.empty())
+    options.path = photos_network(parse_device(options.device), one_evaluation);
 }
 
 Checkpoint load_any_model(const ModelOptions& options) {

@@ -120,9 +120,10 @@ std::string find_model(const std::string& name) {
        "; or give a file");
 }
 
-std::string photos_network(at::Device device) {
+std::string photos_network(at::Device device, bool one_evaluation) {
   const std::string large = "photos-eps", small = "photos-eps-small";
-  return !device.is_cpu() && !look_for(large + kSuffix).empty() ? large : small;
+  const bool affordable = one_evaluation || !device.is_cpu();
+  return affordable && !look_for(large + kSuffix).empty() ? large : small;
 }
 
 std::string find_in_models(const std::string& relative) {

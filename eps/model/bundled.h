@@ -16,9 +16,9 @@ namespace eps {
 std::string find_model(const std::string& name);
 
 // Returns the name of the network for photographs of any size where none is named: photos-eps on a
-// GPU, photos-eps-small on a CPU, to which the large one is ten times the work, or where the large
-// one is not installed.
-std::string photos_network(at::Device device);
+// GPU and for one evaluation; photos-eps-small for samples on a CPU, where the large one takes ten
+// times as long, and where the large one is not installed.
+std::string photos_network(at::Device device, bool one_evaluation = false);
 
 // Returns the names of all networks in the models folders, sorted.
 std::vector<std::string> model_names();

@@ -45,6 +45,7 @@ TEST_F(Models, ForPhotographsDependOnTheDevice) {
   put_bytes(folder_.file("photos-eps.safetensors"), "large");
   EXPECT_EQ(photos_network(at::kCUDA), "photos-eps");
   EXPECT_EQ(photos_network(at::kCPU), "photos-eps-small");
+  EXPECT_EQ(photos_network(at::kCPU, true), "photos-eps");
 }
 
 TEST_F(Models, AreFilesFirst) {
