@@ -16,6 +16,7 @@ from deepinv.models import Denoiser as _Denoiser, Reconstructor
 from deepinv.physics import DecomposablePhysics, GaussianNoise, LinearPhysics
 
 from . import _eps
+from ._arrays import is_file
 from .methods import Method, method as make_method
 from .networks import Network, Prior, load
 from .operators import Operator, operator
@@ -95,7 +96,7 @@ class EPS(Reconstructor):
         device: str = "cpu",
     ):
         super().__init__(device=device)
-        if isinstance(model, str) or hasattr(model, "__fspath__"):
+        if is_file(model):
             model = load(model, device=device)
         self.network = model
         if method is None:
@@ -120,7 +121,7 @@ class EPS(Reconstructor):
         x = self.method(
             2 * y.double() - A(one), A, 2 * noise, self.network, steps=self.steps, seed=seed
         )
-        return ((x + 1) / 2).to(y.dtype)
+        return x.add(1).div(2).to(y.dtype)
 
 
 def _noise_of(physics: LinearPhysics) -> float:
@@ -161,7 +162,7 @@ class Denoiser(_Denoiser):
 
     def __init__(self, prior: Any, device: str = "cpu"):
         super().__init__(device=device)
-        if isinstance(prior, str) or hasattr(prior, "__fspath__"):
+        if is_file(prior):
             prior = load(prior, device=device)
         self.prior = prior
 
