@@ -1,7 +1,7 @@
 """eps: exact posterior samples for linear inverse problems y = A x + noise.
 
     import eps
-    result = eps.restore("photo.jpg", motion="15,30")     # posterior samples, mean, interval
+    result = eps.restore("photo.jpg", motion=(15, 30))     # posterior samples, mean, interval
     result.write("restored.png")
 
     A = eps.operator("super_resolution:factor=4", (3, 64, 64))

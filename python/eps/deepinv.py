@@ -19,7 +19,7 @@ from . import _eps
 from ._arrays import is_file
 from .methods import Method, method as make_method
 from .networks import Network, Prior, load
-from .operators import Operator, operator
+from .operators import Operator, bound_operator, operator
 
 
 def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
@@ -138,6 +138,7 @@ class Physics(LinearPhysics):
     """One of our operators as their linear physics, with Gaussian noise of `noise` in [0, 1]."""
 
     def __init__(self, A: Operator, noise: float = 0.0):
+        bound_operator(A)
         super().__init__(img_size=A.image_shape, noise_model=GaussianNoise(sigma=noise))
         self.operator = A
 

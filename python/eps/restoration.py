@@ -11,7 +11,7 @@ from . import _eps
 from ._arrays import Array, Path, image, is_file, path, tensor
 from ._progress import Progress, reporter
 from .networks import Network, bound_denoiser, load
-from .operators import Operator, inpainting, operator as make_operator
+from .operators import Operator, bound_operator, inpainting, operator as make_operator
 
 
 @dataclass
@@ -208,14 +208,15 @@ def _with_denoiser(
         dims = _eps.measurement_dims_of(A)
         y = y.reshape([1] * (dims - y.dim()) + list(y.shape))
         A = make_operator(A, _eps.image_shape_of(A, list(y.shape))[1:], device=denoiser.device)
-    if y.dim() == len(A.measurement_shape):
+    bound = bound_operator(A)
+    if y.dim() == len(bound.measurement):
         y = y.unsqueeze(0)
     if y.dtype == torch.uint8:
         y = y.double() / 127.5 - 1
     found = _eps.restore_tensor(
         method,
         denoiser,
-        A._bound,
+        bound,
         y,
         levels[0],
         _count("samples", samples) or 8,
