@@ -13,23 +13,26 @@ from typing import Any, Optional
 
 import torch
 from deepinv.models import Denoiser as _Denoiser, Reconstructor
-from deepinv.physics import DecomposablePhysics, GaussianNoise, LinearPhysics
+from deepinv.physics import DecomposablePhysics, GaussianNoise, Inpainting, LinearPhysics
 
 from . import _eps
 from ._arrays import is_file
 from .methods import Method, method as make_method
 from .networks import Network, Prior, load
-from .operators import Operator, bound_operator, operator
+from .operators import Operator, bound_operator, inpainting, operator
 
 
 def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
     """Returns their linear physics as an operator for images like `image`, (N, C, H, W).
 
-    Solves are `physics.prox_l2` where it is a closed form; a decomposable physics has its spectrum.
-    Elsewhere conjugate gradients solve with A and A_adjoint, in float64.
+    A mask of pixels becomes ours, whose functions of A'A are exact and much faster. Solves are `physics.prox_l2` where it is a closed form; a decomposable physics has
+    its spectrum. Elsewhere conjugate gradients solve with A and A_adjoint, in float64.
     """
     if not isinstance(physics, LinearPhysics):
         raise _eps.Error(f"deepinv: a LinearPhysics is wanted, got {type(physics).__name__}")
+    mask = _pixels_of(physics, image)
+    if mask is not None:
+        return inpainting(mask, image.shape[1:])
     wide = copy.deepcopy(physics).to(image.device)._apply(_widened)
     shape = list(image.shape[1:])
 
@@ -59,6 +62,16 @@ def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
         name=f"deepinv's {type(physics).__name__}",
         device=str(image.device),
     )
+
+
+def _pixels_of(physics: LinearPhysics, image: torch.Tensor) -> Optional[torch.Tensor]:
+    """Returns the mask (1 or C, H, W) of 0 and 1 of an inpainting or demosaicing of all images."""
+    mask = physics.mask if isinstance(physics, Inpainting) else None
+    if not isinstance(mask, torch.Tensor) or mask.shape[-2:] != image.shape[-2:]:
+        return None
+    mask = mask.reshape(-1, *mask.shape[-2:])
+    fits = mask.shape[0] in (1, image.shape[1]) and bool(((mask == 0) | (mask == 1)).all())
+    return mask.to(image.device) if fits else None
 
 
 def _widened(t: torch.Tensor) -> torch.Tensor:
