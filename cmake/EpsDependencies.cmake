@@ -19,12 +19,18 @@ if(NOT Torch_FOUND)
                       "or name a libtorch with -DCMAKE_PREFIX_PATH=...")
 endif()
 
-# libtorch's headers are not warning-free: make them system headers.
+# libtorch's headers are not warning-free: make them system headers. Those of an installed eps come
+# with the Torch that it finds; CMake would refuse to export the path of an environment in the clone.
 add_library(eps_torch INTERFACE)
 add_library(eps::torch ALIAS eps_torch)
 set_target_properties(eps_torch PROPERTIES EXPORT_NAME torch)
 target_link_libraries(eps_torch INTERFACE ${TORCH_LIBRARIES})
-target_include_directories(eps_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+target_include_directories(eps_torch SYSTEM INTERFACE "$<BUILD_INTERFACE:${TORCH_INCLUDE_DIRS}>")
+if(TARGET torch_cuda)
+  # PyPI's libtorch finds NCCL and others beside it when it is loaded; the linker looks first among those
+  # of the system, which may be older.
+  target_link_options(eps_torch INTERFACE LINKER:--allow-shlib-undefined)
+endif()
 
 # c10d, for runs of several processes: Gloo between CPUs, NCCL between GPUs. Its headers take in those
 # of Gloo or NCCL and must get the ones libtorch was built with: Gloo's lie beside libtorch's own.

@@ -1,10 +1,16 @@
 #!/bin/sh
-# The operators of the Python package, in the environment of make python. Usage: python_test.sh SOURCES
+# The Python package, in the environment of make python, if that is of these sources. Usage: python_test.sh SOURCES
 set -eu
-python=$1/build/python/bin/python
-if ! [ -x "$python" ]; then
+cd "$1"
+python=build/python/bin/python
+if ! [ -x $python ]; then
   echo "skipped: there is no $python; make python makes it"
   exit 77
 fi
-cd "$1/python/tests"
-exec "$python" -m unittest test_operators
+installed=$($python -c 'import importlib.util; print(importlib.util.find_spec("eps").submodule_search_locations[0])')
+newer=$(find eps cli python/src python/eps -newer "$installed/_built_for.py" -type f ! -name '*.pyc' | head -n 1)
+if [ -n "$newer" ]; then
+  echo "skipped: $newer is newer than the package in build/python; make python builds it"
+  exit 77
+fi
+exec $python -m unittest discover -s python/tests -t python/tests

@@ -73,17 +73,17 @@ Tensor picture_of_mask(const std::string& path) {
 
 }  // namespace
 
+Tensor mask_from(const Tensor& values, const std::string& name, const Tensor& like) {
+  const Tensor mask = values.to(at::kDouble);
+  const Tensor wrong = mask.masked_select(at::logical_and(mask != 0, mask != 1));
+  if (wrong.numel() > 0)
+    fail(name, ": a mask holds 0 (missing) and 1 (observed), found ", wrong[0].item<double>());
+  return of_image_size(mask, name, "mask", like);
+}
+
 Tensor read_mask_file(const std::string& path, const Tensor& like) {
-  Tensor mask;
-  if (is_array_path(path)) {
-    mask = read_array(path).to(at::kDouble);
-    const Tensor wrong = mask.masked_select(at::logical_and(mask != 0, mask != 1));
-    if (wrong.numel() > 0)
-      fail(path, ": a mask holds 0 (missing) and 1 (observed), found ", wrong[0].item<double>());
-  } else {
-    mask = picture_of_mask(path);
-  }
-  return of_image_size(mask, path, "mask", like);
+  if (is_array_path(path)) return mask_from(read_array(path), path, like);
+  return of_image_size(picture_of_mask(path), path, "mask", like);
 }
 
 Tensor read_weights_file(const std::string& path, const Tensor& like) {
@@ -112,13 +112,16 @@ std::pair<int64_t, int64_t> kernel_file_size(const std::string& path) {
   return {kernel.size(-2), kernel.size(-1)};
 }
 
+Tensor kernel_from(const Tensor& values, const std::string& name, const Tensor& like) {
+  const Tensor kernel = values.to(at::kDouble);
+  require_finite(kernel, name);
+  check(kernel.abs().sum().item<double>() > 0, name, ": the kernel is all zero");
+  return one_or_each(kernel, name, "kernel", like);
+}
+
 Tensor read_kernel_file(const std::string& path, const Tensor& like) {
-  const bool is_array = is_array_path(path);
-  Tensor kernel = read_kernel(path);
-  require_finite(kernel, path);
-  check(kernel.abs().sum().item<double>() > 0, path, ": the kernel is all zero");
-  if (!is_array) kernel = kernel / kernel.sum();
-  return one_or_each(kernel, path, "kernel", like);
+  const Tensor kernel = kernel_from(read_kernel(path), path, like);
+  return is_array_path(path) ? kernel : kernel / kernel.sum();
 }
 
 Tensor read_stack_file(const std::string& path) {

@@ -10,6 +10,8 @@ namespace eps {
 // quarter is neither black nor white is an Error. The file must hold one mask, or one for each
 // image of `like`, of its height and width.
 Tensor read_mask_file(const std::string& path, const Tensor& like);
+// Returns a mask in memory as read_mask_file() does an array; `name` is for messages.
+Tensor mask_from(const Tensor& values, const std::string& name, const Tensor& like);
 
 // Returns weights in [0, 1] in float64, (N or 1, H, W), from an array or from an image whose white
 // is 1, as read_mask_file() does.
@@ -19,6 +21,8 @@ Tensor read_weights_file(const std::string& path, const Tensor& like);
 // Returns height and width of the kernels of such a file.
 std::pair<int64_t, int64_t> kernel_file_size(const std::string& path);
 Tensor read_kernel_file(const std::string& path, const Tensor& like);
+// Returns kernels in memory as read_kernel_file() does an array; `name` is for messages.
+Tensor kernel_from(const Tensor& values, const std::string& name, const Tensor& like);
 
 // Returns a stack of kernels or of weights, (K, rows, columns) in float64, from an array.
 Tensor read_stack_file(const std::string& path);

@@ -47,6 +47,9 @@ Task find_task(const std::string& name) {
     return {spec, spec};
   }
   if (names_operator(name)) return {name, name};
+  // A spec has options, a task has none.
+  if (const size_t colon = name.find(':'); colon != std::string::npos)
+    throw UnknownName("operator", name.substr(0, colon), names_of(operators()));
   auto known = names_of(tasks());
   for (const auto& other : names_of(operators())) known.push_back(other);
   throw UnknownName("task", name, known);

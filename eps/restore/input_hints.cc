@@ -139,6 +139,7 @@ std::vector<std::string> picture_hints(const std::string& path,
 
 std::vector<std::string> measurement_hints(const std::string& path,
                                            const std::optional<Picture>& picture,
+                                           bool are_bytes,
                                            const Tensor& y,
                                            const Tensor& measured,
                                            const OperatorChoice& chosen) {
@@ -151,7 +152,7 @@ std::vector<std::string> measurement_hints(const std::string& path,
   };
   if (picture)
     add(picture_hints(path, *picture, !mask.empty() && is_same_file(mask, path)));
-  else
+  else if (!are_bytes)
     add(range_hints(path, y));
   if (!mask.empty()) add(mask_hints(mask, y, measured));
   return hints;

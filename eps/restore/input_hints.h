@@ -38,9 +38,11 @@ std::vector<std::string> picture_hints(const std::string& path,
                                        bool is_mask);
 
 // Returns the warnings above about a measurement y with what its file has in the holes of a mask;
-// `picture` is the one that was read, if the file is no array.
+// `picture` is the one that was read, if the file is no array. Bytes have no other range than
+// theirs.
 std::vector<std::string> measurement_hints(const std::string& path,
                                            const std::optional<Picture>& picture,
+                                           bool are_bytes,
                                            const Tensor& y,
                                            const Tensor& measured,
                                            const OperatorChoice& chosen);

@@ -21,6 +21,7 @@ namespace {
 struct FileValues {
   Tensor values;
   std::optional<Picture> picture = {};
+  bool are_bytes = false;  // before they were in [-1, 1]
 };
 
 // Returns an array as values of `dims` dimensions.
@@ -62,8 +63,12 @@ Tensor values_of(const std::string& path, Tensor values, int64_t dims) {
   return values.to(at::kDouble);
 }
 
+FileValues array_values(const std::string& path, const Tensor& array, int64_t dims) {
+  return {.values = values_of(path, array, dims), .are_bytes = array.scalar_type() == at::kByte};
+}
+
 FileValues read_values(const std::string& path, int64_t dims) {
-  if (is_array_path(path)) return {values_of(path, read_array(path), dims)};
+  if (is_array_path(path)) return array_values(path, read_array(path), dims);
   check(dims == 4, path, ": such a measurement is no picture; it is read from .npy only");
   const Picture picture = read_picture(path);
   return {values_of(path, picture.values(), dims), picture};
@@ -231,7 +236,7 @@ Measurement measurement_from(const FileValues& file,
                              const std::string& path,
                              const OperatorChoice& chosen,
                              const NetworkShape& network) {
-  const auto& [read, picture] = file;
+  const auto& [read, picture, are_bytes] = file;
   Tensor y = in_fft_order(read, chosen, path);
   const Shape found = y.sizes().vec();
   const Shape image = image_of(path, found, chosen, network);
@@ -280,8 +285,9 @@ Measurement measurement_from(const FileValues& file,
     known = known - result.offset;
   }
   result.problem.y = known;
+  const Tensor& as_read = y.dim() == 5 ? read : y;
   const auto hints =
-      measurement_hints(path, picture, y.dim() == 5 ? read : y, measured.to(at::kCPU), chosen);
+      measurement_hints(path, picture, are_bytes, as_read, measured.to(at::kCPU), chosen);
   result.warnings.insert(result.warnings.end(), hints.begin(), hints.end());
   return result;
 }
@@ -298,8 +304,8 @@ Measurement measurement_of(const Tensor& array,
                            const std::string& name,
                            const OperatorChoice& chosen,
                            const NetworkShape& network) {
-  const Tensor values = values_of(name, array.to(at::kCPU), chosen.measurement_dims);
-  return measurement_from({values}, name, chosen, network);
+  const FileValues values = array_values(name, array.to(at::kCPU), chosen.measurement_dims);
+  return measurement_from(values, name, chosen, network);
 }
 
 Measurement simulate_measurement(const std::string& path,
@@ -309,7 +315,7 @@ Measurement simulate_measurement(const std::string& path,
                                  uint64_t seed,
                                  const NetworkShape& network) {
   Measurement result;
-  const auto [truth, picture] = read_values(path, 4);
+  const auto [truth, picture, are_bytes] = read_values(path, 4);
   result.truth = truth;
   if (picture) result.format = picture->format;
   require_finite(result.truth, path);

@@ -95,10 +95,12 @@ std::string downscale_spec(const std::string& text) {
 
 // Returns the blur with the kernel of a file.
 OperatorChoice kernel_choice(const OperatorOptions& o, Border border) {
-  const auto kernel = [path = o.kernel, flip = o.flip_kernel](const Tensor& like) {
-    const Tensor read = read_kernel_file(path, like);
-    return flip ? read.flip({1, 2}) : read;
-  };
+  const auto kernel =
+      [path = o.kernel, values = o.kernel_values, flip = o.flip_kernel](const Tensor& like) {
+        const Tensor read =
+            values.defined() ? kernel_from(values, path, like) : read_kernel_file(path, like);
+        return flip ? read.flip({1, 2}) : read;
+      };
   OperatorChoice chosen = from_file("blur_kernel", o.kernel, [=](const Tensor& like) {
     return blur(kernel(like), like.size(2), like.size(3), border);
   });
@@ -152,8 +154,11 @@ OperatorChoice choose_operator(const OperatorOptions& o, int64_t side, bool simu
     return chosen;
   };
   if (!o.mask.empty()) {
-    OperatorChoice chosen = from_file("inpaint_mask", o.mask, [path = o.mask](const Tensor& like) {
-      return inpainting(read_mask_file(path, like).unsqueeze(1));
+    const auto mask = [path = o.mask, values = o.mask_values](const Tensor& like) {
+      return values.defined() ? mask_from(values, path, like) : read_mask_file(path, like);
+    };
+    OperatorChoice chosen = from_file("inpaint_mask", o.mask, [mask](const Tensor& like) {
+      return inpainting(mask(like).unsqueeze(1));
     });
     chosen.mask = o.mask;
     return chosen;

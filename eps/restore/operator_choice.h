@@ -24,6 +24,8 @@ struct OperatorOptions {
   std::string downscale = {};  // K: each pixel is the mean of K x K; "K,FILTER": as Pillow does it
   std::string spec = {};       // any operator or task
   bool centred = false;        // k-space has its zero frequency in the middle, not first
+  // In place of the files above, of a program; mask and kernel are then their names in messages.
+  Tensor mask_values = {}, kernel_values = {};
 };
 
 // An `OperatorChoice` is the operator that made a measurement, ready to be drawn.

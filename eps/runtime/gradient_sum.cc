@@ -52,7 +52,7 @@ GradientSum::GradientSum(const Ranks& ranks,
 
 GradientSum::~GradientSum() {
   for (const Hook& hook : hooks_) {
-    if (hook.accumulator) hook.accumulator->del_post_hook(hook.key);
+    if (hook.remove) hook.remove();
   }
 }
 
@@ -84,11 +84,11 @@ void GradientSum::make_buckets(const Tensor& gradient, int64_t bucket_bytes) {
 }
 
 void GradientSum::add_hook(size_t parameter) {
-  auto accumulator = torch::autograd::impl::grad_accumulator(parameters_[parameter]);
+  const auto accumulator = torch::autograd::impl::grad_accumulator(parameters_[parameter]);
   check(accumulator != nullptr, "parameter ", parameter, " takes no gradient");
-  hooks_[parameter].key = accumulator->add_post_hook(
+  const auto key = accumulator->add_post_hook(
       std::make_unique<AfterAccumulation>([this, parameter] { arrived(parameter); }));
-  hooks_[parameter].accumulator = std::move(accumulator);
+  hooks_[parameter].remove = [accumulator, key] { accumulator->del_post_hook(key); };
 }
 
 void GradientSum::arm() {

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <mutex>
 
 #include "eps/runtime/distributed.h"
-
-namespace torch::autograd {
-struct Node;
-}
 
 namespace eps {
 
@@ -45,8 +42,9 @@ class GradientSum {
     int64_t awaited = 0;  // gradients not yet accumulated
   };
   struct Hook {
-    std::shared_ptr<torch::autograd::Node> accumulator;  // keeps the hook alive
-    uintptr_t key = 0;
+    // Its gradient accumulator, which keeps the hook alive, is in here: PyTorch 2.15 has another
+    // pointer to it than those before.
+    std::function<void()> remove;
     size_t bucket = 0;
     bool awaited = false;
   };

@@ -1,7 +1,7 @@
 """eps: exact posterior samples for linear inverse problems y = A x + noise.
 
     import eps
-    result = eps.restore("photo.jpg", motion="15,30")     # posterior samples, mean, interval
+    result = eps.restore("photo.jpg", motion=(15, 30))     # posterior samples, mean, interval
     result.write("restored.png")
 
     A = eps.operator("super_resolution:factor=4", (3, 64, 64))
@@ -18,7 +18,7 @@ check_torch()
 
 from . import nets  # noqa: E402
 from ._eps import Error, version as __version__  # noqa: E402
-from .images import read_image, write_image  # noqa: E402
+from .images import pixels, read_image, sheet, write_image  # noqa: E402
 from .methods import Method, Metrics, method, methods, metrics, sample, verify  # noqa: E402
 from .networks import Network, Prior, find_in_models, load, models  # noqa: E402
 from .operators import Operator, blur, inpainting, operator, operators  # noqa: E402
@@ -53,11 +53,13 @@ __all__ = [
     "operator",
     "operators",
     "pivot",
+    "pixels",
     "power_spectrum",
     "query",
     "read_image",
     "restore",
     "sample",
+    "sheet",
     "train",
     "training_fields",
     "verify",

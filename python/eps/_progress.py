@@ -1,6 +1,6 @@
 """Progress: a callback, or tqdm where it is installed and somebody looks."""
 import sys
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Dict, Optional, Union
 
 Progress = Union[None, bool, Callable[[str, int, int], Any]]
 
@@ -17,7 +17,7 @@ def reporter(progress: Progress) -> Optional[Callable[[str, int, int], Any]]:
         from tqdm.auto import tqdm
     except ImportError:
         return None
-    bars: dict = {}
+    bars: Dict[str, Any] = {}
 
     def report(stage: str, done: int, total: int) -> None:
         if stage not in bars:

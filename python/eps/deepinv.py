@@ -13,22 +13,26 @@ from typing import Any, Optional
 
 import torch
 from deepinv.models import Denoiser as _Denoiser, Reconstructor
-from deepinv.physics import DecomposablePhysics, GaussianNoise, LinearPhysics
+from deepinv.physics import DecomposablePhysics, GaussianNoise, Inpainting, LinearPhysics
 
 from . import _eps
+from ._arrays import is_file
 from .methods import Method, method as make_method
 from .networks import Network, Prior, load
-from .operators import Operator, operator
+from .operators import Operator, bound_operator, inpainting, operator
 
 
 def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
     """Returns their linear physics as an operator for images like `image`, (N, C, H, W).
 
-    Solves are `physics.prox_l2` where it is a closed form; a decomposable physics has its spectrum.
-    Elsewhere conjugate gradients solve with A and A_adjoint, in float64.
+    A mask of pixels becomes ours, whose functions of A'A are exact and much faster. Solves are `physics.prox_l2` where it is a closed form; a decomposable physics has
+    its spectrum. Elsewhere conjugate gradients solve with A and A_adjoint, in float64.
     """
     if not isinstance(physics, LinearPhysics):
         raise _eps.Error(f"deepinv: a LinearPhysics is wanted, got {type(physics).__name__}")
+    mask = _pixels_of(physics, image)
+    if mask is not None:
+        return inpainting(mask, image.shape[1:])
     wide = copy.deepcopy(physics).to(image.device)._apply(_widened)
     shape = list(image.shape[1:])
 
@@ -58,6 +62,16 @@ def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
         name=f"deepinv's {type(physics).__name__}",
         device=str(image.device),
     )
+
+
+def _pixels_of(physics: LinearPhysics, image: torch.Tensor) -> Optional[torch.Tensor]:
+    """Returns the mask (1 or C, H, W) of 0 and 1 of an inpainting or demosaicing of all images."""
+    mask = physics.mask if isinstance(physics, Inpainting) else None
+    if not isinstance(mask, torch.Tensor) or mask.shape[-2:] != image.shape[-2:]:
+        return None
+    mask = mask.reshape(-1, *mask.shape[-2:])
+    fits = mask.shape[0] in (1, image.shape[1]) and bool(((mask == 0) | (mask == 1)).all())
+    return mask.to(image.device) if fits else None
 
 
 def _widened(t: torch.Tensor) -> torch.Tensor:
@@ -95,7 +109,7 @@ class EPS(Reconstructor):
         device: str = "cpu",
     ):
         super().__init__(device=device)
-        if isinstance(model, str) or hasattr(model, "__fspath__"):
+        if is_file(model):
             model = load(model, device=device)
         self.network = model
         if method is None:
@@ -120,7 +134,7 @@ class EPS(Reconstructor):
         x = self.method(
             2 * y.double() - A(one), A, 2 * noise, self.network, steps=self.steps, seed=seed
         )
-        return ((x + 1) / 2).to(y.dtype)
+        return x.add(1).div(2).to(y.dtype)
 
 
 def _noise_of(physics: LinearPhysics) -> float:
@@ -137,6 +151,7 @@ class Physics(LinearPhysics):
     """One of our operators as their linear physics, with Gaussian noise of `noise` in [0, 1]."""
 
     def __init__(self, A: Operator, noise: float = 0.0):
+        bound_operator(A)
         super().__init__(img_size=A.image_shape, noise_model=GaussianNoise(sigma=noise))
         self.operator = A
 
@@ -161,7 +176,7 @@ class Denoiser(_Denoiser):
 
     def __init__(self, prior: Any, device: str = "cpu"):
         super().__init__(device=device)
-        if isinstance(prior, str) or hasattr(prior, "__fspath__"):
+        if is_file(prior):
             prior = load(prior, device=device)
         self.prior = prior
 

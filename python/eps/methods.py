@@ -7,7 +7,7 @@ from . import _eps
 from ._arrays import Array, Path, path, tensor
 from ._progress import Progress, reporter
 from .networks import bound_denoiser
-from .operators import Operator
+from .operators import Operator, bound_operator
 
 
 class Method:
@@ -41,13 +41,14 @@ class Method:
         Options that are not given are those for the kind of the operator. vjp_batch: images whose
         derivatives are in memory at once; 0: all.
         """
+        A = bound_operator(operator)
         measured = tensor(y, "y")
-        if measured.dim() == len(operator.measurement_shape):
+        if measured.dim() == len(A.measurement):
             measured = measured.unsqueeze(0)
         return _eps.sample_each(
             self.spec,
             bound_denoiser(model),
-            operator._bound,
+            A,
             measured,
             float(noise),
             samples,
@@ -156,7 +157,7 @@ def metrics(
     found = _eps.metrics(
         tensor(samples, "samples"),
         tensor(truth, "truth"),
-        None if operator is None else operator._bound,
+        None if operator is None else bound_operator(operator),
         None if y is None else tensor(y, "y"),
         0.0 if noise is None else float(noise),
         [path(file) for file in lpips],

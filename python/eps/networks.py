@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
 import torch
 
 from . import _eps
-from ._arrays import Array, Path, number, path, tensor
+from ._arrays import Array, Path, is_file, number, path, tensor
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -135,7 +135,7 @@ def device_of(module: Any) -> str:
 
 def bound_denoiser(model: Any) -> "_eps.Denoiser":
     """Returns what the library evaluates: of a network, a Posterior, a Prior, a function, a name."""
-    if isinstance(model, (str, bytes)) or hasattr(model, "__fspath__"):
+    if is_file(model):
         return load(model)._bound
     if hasattr(model, "_bound") and isinstance(model._bound, _eps.Denoiser):
         return model._bound

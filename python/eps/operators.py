@@ -89,13 +89,9 @@ class Operator:
 
         Differentiable with respect to y, x_t, sigma and noise.
         """
-        return _eps.pivot(
-            self._bound,
-            tensor(y, "y"),
-            tensor(x_t, "x_t"),
-            number(sigma, "sigma"),
-            number(noise, "noise"),
-        )
+        from .posterior import pivot
+
+        return pivot(self, y, x_t, sigma, noise)
 
     def picture(self, y: Array) -> torch.Tensor:
         """Returns measurements (N, ...) as images of the size of x."""
@@ -119,6 +115,16 @@ class Operator:
         c, h, w = self.image_shape
         shape = " x ".join(map(str, self.measurement_shape))
         return f"<eps.Operator {self.spec}: {c} x {h} x {w} to {shape}>"
+
+
+def bound_operator(A: Any) -> _eps.Operator:
+    """Returns the library's operator; a spec has none, as it does not say the size of the images."""
+    if not isinstance(A, Operator):
+        raise TypeError(
+            "operator: an eps.Operator is wanted, eps.operator(spec, (C, H, W)), "
+            f"got {type(A).__name__}"
+        )
+    return A._bound
 
 
 def operator(

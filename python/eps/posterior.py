@@ -12,7 +12,7 @@ import torch
 
 from . import _eps
 from ._arrays import Array, Path, number, path, tensor
-from .operators import Operator
+from .operators import Operator, bound_operator
 
 Query = _eps.Query
 
@@ -32,7 +32,7 @@ def query(
     `query.x` is differentiable with respect to x_t.
     """
     return _eps.query(
-        A._bound,
+        bound_operator(A),
         tensor(y, "y"),
         tensor(x_t, "x_t"),
         number(sigma, "sigma"),
@@ -45,7 +45,13 @@ def pivot(
     A: Operator, y: Array, x_t: Array, sigma: Union[float, Array], noise: Union[float, Array]
 ) -> torch.Tensor:
     """Returns the pivot mu_star of x_t = x0 + sigma n, Eq. (12): `A.pivot` as a function."""
-    return A.pivot(y, x_t, sigma, noise)
+    return _eps.pivot(
+        bound_operator(A),
+        tensor(y, "y"),
+        tensor(x_t, "x_t"),
+        number(sigma, "sigma"),
+        number(noise, "noise"),
+    )
 
 
 def power_spectrum(images: Array) -> torch.Tensor:

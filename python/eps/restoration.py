@@ -1,15 +1,17 @@
 """Restoring a measurement: posterior samples with honest uncertainty."""
+import base64
+import html
 import json
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import torch
 
 from . import _eps
-from ._arrays import Array, Path, path, tensor
+from ._arrays import Array, Path, image, is_file, path, tensor
 from ._progress import Progress, reporter
 from .networks import Network, bound_denoiser, load
-from .operators import Operator, inpainting, operator as make_operator
+from .operators import Operator, bound_operator, inpainting, operator as make_operator
 
 
 @dataclass
@@ -41,11 +43,26 @@ class Restoration:
     """The clean image of a simulated measurement, (1, C, H, W)."""
     picture_format: Any = field(default=None, repr=False)
     """Bits, colour profile and EXIF record of the picture that was restored."""
+    _result: Any = field(default=None, repr=False)
 
     def write(self, file: Path, image: Optional[torch.Tensor] = None) -> None:
         """Writes an image, the mean if none is given, as a PNG in the format of the measurement."""
         shown = self.mean if image is None else image
         _eps.write_image(path(file), shown, self.picture_format or _eps.PictureFormat())
+
+    def sheet(self) -> torch.Tensor:
+        """Draws measurement, samples, mean, deviation and interval side by side, uint8 (3, H, W)."""
+        return self._result.sheet()
+
+    def save(self, folder: Path) -> None:
+        """Writes the new folder that `eps restore --out` writes: pictures, arrays, restore.json."""
+        self._result.save(path(folder))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the words and the sheet."""
+        png = base64.b64encode(_eps.png(self.sheet())).decode()
+        words = html.escape(repr(self))
+        return f'<pre>{words}</pre><img src="data:image/png;base64,{png}">'
 
     def __repr__(self) -> str:
         lines = [
@@ -68,12 +85,12 @@ def restore(
     *,
     method: Any = None,
     mask: Union[None, Path, Array] = None,
-    kernel: Optional[Path] = None,
+    kernel: Union[None, Path, Array] = None,
     flip_kernel: bool = False,
-    motion: Optional[str] = None,
+    motion: Union[None, str, Tuple[float, float]] = None,
     gaussian: Union[None, float, str] = None,
     defocus: Union[None, float, str] = None,
-    downscale: Union[None, int, str] = None,
+    downscale: Union[None, int, str, Tuple[int, str]] = None,
     bayer: Optional[str] = None,
     denoise: bool = False,
     border: Optional[str] = None,
@@ -90,9 +107,11 @@ def restore(
     """Restores a measurement as `eps restore` does: the same code, and from the same seed the same
     samples.
 
-    y         the file of a picture or an array, or an array in memory, (C, H, W) in [-1, 1] or uint8
+    y         the file of a picture or an array, or an array in memory, (C, H, W) in [-1, 1] or uint8,
+              or a picture of Pillow's
     operator  what made it: an eps.Operator, or a spec. Or one of mask (True or 1: measured), kernel,
-              motion="15,30", gaussian, defocus, downscale, bayer, denoise, as in the program
+              motion=(15, 30), gaussian=1.5, defocus=3, downscale=(4, "bicubic"), bayer="rggb",
+              denoise=True, as in the program. mask and kernel are files or arrays
     noise     its standard deviation in units of [-1, 1] (a grey level of 8 bits is 1/127.5), one or
               one for each channel; estimated if not given, by networks of the posterior
     samples   8 if not given, 4 of a picture of more than 256 x 256 pixels
@@ -105,14 +124,15 @@ def restore(
 
     Ctrl-C ends it at the next evaluation of the network.
     """
-    if isinstance(model, (str, bytes)) or hasattr(model, "__fspath__"):
+    if is_file(model):
         model = load(model)
-    is_file = isinstance(y, (str, bytes)) or hasattr(y, "__fspath__")
-    array = None if is_file else _real(tensor(y, "y"))
-    if mask is not None and not (isinstance(mask, (str, bytes)) or hasattr(mask, "__fspath__")):
+    array = None if is_file(y) else _real(image(y, "y"))
+    mask_values, kernel_values = _values(mask, "mask"), _values(kernel, "kernel")
+    each_channel = mask_values is not None and mask_values.dim() > 2
+    if mask_values is not None and (each_channel or not isinstance(model, Network)):
         if array is None or operator is not None:
-            raise _eps.Error("restore: a mask in memory goes with y in memory, and no other operator")
-        operator, mask = inpainting(mask, array.shape[-3:]), None
+            raise _eps.Error("restore: such a mask goes with y in memory, and no other operator")
+        operator, mask, mask_values = inpainting(mask_values, array.shape[-3:]), None, None
     levels = _levels(noise)
     spec = _text(method)
     if not isinstance(model, Network):
@@ -124,8 +144,10 @@ def restore(
             )
         return _with_denoiser(model, array, operator, levels, samples, steps, seed, spec, batch, progress)
     options = {
-        "mask": _text(mask),
-        "kernel": _text(kernel),
+        "mask": _text(mask) if mask_values is None else "mask",
+        "mask_values": mask_values,
+        "kernel": _text(kernel) if kernel_values is None else "kernel",
+        "kernel_values": kernel_values,
         "flip_kernel": bool(flip_kernel),
         "motion": _text(motion),
         "gaussian": _text(gaussian),
@@ -155,8 +177,14 @@ def restore(
     if isinstance(operator, Operator) and (denoise or any(options[name] for name in others)):
         raise _eps.Error("restore: one operator is wanted")
     bound = operator._bound if isinstance(operator, Operator) else None
-    file = path(y) if is_file else ""
-    return _result(_eps.restore(model._bound, file, array, bound, options, reporter(progress)))
+    file = path(y) if array is None else ""
+    result = _result(_eps.restore(model._bound, file, array, bound, options, reporter(progress)))
+    if max(levels, default=0) > 1:
+        result.warnings.append(
+            f"noise {max(levels):g} is in units of [-1, 1]; of grey levels it is "
+            f"{max(levels):g} * eps.GREY_LEVEL"
+        )
+    return result
 
 
 def _with_denoiser(
@@ -180,14 +208,15 @@ def _with_denoiser(
         dims = _eps.measurement_dims_of(A)
         y = y.reshape([1] * (dims - y.dim()) + list(y.shape))
         A = make_operator(A, _eps.image_shape_of(A, list(y.shape))[1:], device=denoiser.device)
-    if y.dim() == len(A.measurement_shape):
+    bound = bound_operator(A)
+    if y.dim() == len(bound.measurement):
         y = y.unsqueeze(0)
     if y.dtype == torch.uint8:
         y = y.double() / 127.5 - 1
     found = _eps.restore_tensor(
         method,
         denoiser,
-        A._bound,
+        bound,
         y,
         levels[0],
         _count("samples", samples) or 8,
@@ -196,20 +225,7 @@ def _with_denoiser(
         _count("batch", batch) or 16,
         reporter(progress),
     )
-    name = method or "the method of its input"
-    return Restoration(
-        samples=found["samples"],
-        mean=found["mean"],
-        deviation=found.get("deviation"),
-        interval=found.get("interval"),
-        chi2=found["chi2"],
-        noise=levels[0],
-        verdict=found["misfit"] or "the samples fit the measurement",
-        warnings=[],
-        findings=[],
-        report={"method": name, "seconds": found["seconds"], "evaluations": found["evaluations"]},
-        y=y,
-    )
+    return _result(found)
 
 
 def _result(found: Dict[str, Any]) -> Restoration:
@@ -227,6 +243,7 @@ def _result(found: Dict[str, Any]) -> Restoration:
         y=found["y"],
         truth=found.get("truth"),
         picture_format=found["format"],
+        _result=found["result"],
     )
 
 
@@ -237,6 +254,11 @@ def _levels(noise: Any) -> List[float]:
     if isinstance(noise, (list, tuple)) or len(getattr(noise, "shape", ())) > 0:
         return [float(n) for n in noise]
     return [float(noise)]
+
+
+def _values(x: Union[None, Path, Array], name: str) -> Optional[torch.Tensor]:
+    """Returns what is in memory; None of a file."""
+    return None if x is None or is_file(x) else tensor(x, name)
 
 
 def _real(y: torch.Tensor) -> torch.Tensor:
@@ -259,4 +281,6 @@ def _text(value: Any) -> str:
         return ""
     if hasattr(value, "__fspath__") or isinstance(value, bytes):
         return path(value)
+    if isinstance(value, (tuple, list)):
+        return ",".join(format(part) for part in value)
     return value if isinstance(value, str) else format(value)

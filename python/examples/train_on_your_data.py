@@ -1,6 +1,7 @@
 """Trains a network of the posterior, by eps.train and by a loop of one's own.
 
 Usage: train_on_your_data.py [FOLDER] [--short]. Without a folder of images, synthetic ones are drawn.
+Writes train_on_your_data.png, what the network of the loop has learnt.
 """
 import sys
 import tempfile
@@ -71,6 +72,7 @@ def by_a_loop(steps: int) -> None:
     y = A.observe(x0[0], noise=0.05)
     result = eps.restore(y, A, noise=0.05, steps=5, samples=4, model=posterior)
     print(f"error of the mean {(result.mean - x0[0]).square().mean().sqrt():.3f}")
+    eps.write_image("train_on_your_data.png", result.sheet())
 
 
 def main(arguments: list[str]) -> None:

@@ -1,7 +1,8 @@
 """Writes an operator in Python, restores with it, and makes its solves fast.
 
 Usage: write_an_operator.py [--short]. A camera whose rows are exposed one after the other sees a
-flickering lamp: each row of the picture is dimmed by its own factor, and some are dark.
+flickering lamp: each row of the picture is dimmed by its own factor, and some are dark. Writes
+write_an_operator.png.
 """
 import sys
 import time
@@ -38,10 +39,11 @@ def main(arguments: list[str]) -> None:
     for name, A in [("a basis", fast)] + ([] if short else [("iterations", slow)]):
         begin = time.time()
         result = eps.restore(
-            measured, A, noise=0.05, samples=2, steps=3 if short else 10, model=network
+            measured, A, noise=0.05, samples=2 if short else 4, steps=3 if short else 10, model=network
         )
         error = (result.mean - truth).square().mean().sqrt()
         print(f"{name}: error {error:.3f}, chi2 {result.chi2:.2f}, {time.time() - begin:.1f} s")
+        eps.write_image("write_an_operator.png", result.sheet())
 
 
 if __name__ == "__main__":

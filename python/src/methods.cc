@@ -1,8 +1,8 @@
 // Methods, sampling and restoration of tensors with any denoiser.
 #include "eps/diffusion/sampler.h"
-#include "eps/restore/restoration.h"
 #include "networks.h"
 #include "python_operator.h"
+#include "restorations.h"
 
 namespace eps::python {
 namespace {
@@ -84,8 +84,7 @@ py::dict restore_tensor(const std::string& spec,
                         int64_t batch,
                         const py::object& report) {
   Watch watch(report);
-  Restoration r;
-  std::string misfit;
+  RestorationResult result;
   {
     const py::gil_scoped_release released;
     check(steps >= 0, "restore: steps must be at least 1, got ", steps);
@@ -97,21 +96,18 @@ py::dict restore_tensor(const std::string& spec,
     watch.start("evaluations", evaluations_of(choice, samples));
     RestorationOptions options{.samples = samples, .batch = batch, .seed = seed};
     options.on_evaluation = [&](int64_t images) { watch.advance(images); };
-    r = restore(choice, *denoiser.denoiser, problem, options);
-    misfit = misfit_words(r.chi2, r.measurements, false);
+    result.measurement.problem = problem;
+    result.restoration = restore(choice, *denoiser.denoiser, problem, options);
+    result.report = {.input = "y",
+                     .operator_spec = A.spec,
+                     .sigma_y = sigma_y,
+                     .network = "a denoiser of one's own",
+                     .method = choice.method.name,
+                     .steps = steps,
+                     .seed = seed};
+    add_results(result.report, result.restoration, {});
   }
-  py::dict result;
-  result["samples"] = r.samples;
-  result["mean"] = r.mean;
-  result["chi2"] = r.chi2;
-  result["misfit"] = misfit;
-  result["seconds"] = r.seconds;
-  result["evaluations"] = r.cost.evaluations;
-  if (r.deviation.defined()) {
-    result["deviation"] = r.deviation;
-    result["interval"] = at::stack({r.low, r.high});
-  }
-  return result;
+  return to_python(std::move(result));
 }
 
 // Returns the options of eps sample, checked; churn turns heun and euler into EDM's stochastic

@@ -1,10 +1,11 @@
 // eps restore for Python: the same code, of files or arrays.
-#include "eps/restore/restore.h"
-
 #include <cmath>
 
+#include "eps/io/new_folder.h"
+#include "eps/report/restored_files.h"
 #include "networks.h"
 #include "python_operator.h"
+#include "restorations.h"
 
 namespace eps::python {
 namespace {
@@ -26,6 +27,17 @@ struct Keywords {
   }
 };
 
+// Returns a tensor in memory; undefined where a file or nothing is given.
+Tensor values_in(const Keywords& k, const char* name) {
+  const auto values = k.get<std::optional<Tensor>>(name);
+  if (!values) return {};
+  check(values->layout() == at::kStrided && !values->is_quantized() && !values->is_nested() &&
+            !values->is_complex(),
+        name,
+        ": a dense tensor of real numbers is wanted");
+  return values->detach().cpu();
+}
+
 OperatorOptions operator_options(const Keywords& k) {
   return {.mask = k.get<std::string>("mask"),
           .kernel = k.get<std::string>("kernel"),
@@ -38,7 +50,9 @@ OperatorOptions operator_options(const Keywords& k) {
           .border = k.get<std::string>("border"),
           .downscale = k.get<std::string>("downscale"),
           .spec = k.get<std::string>("spec"),
-          .centred = k.get<bool>("centred")};
+          .centred = k.get<bool>("centred"),
+          .mask_values = values_in(k, "mask_values"),
+          .kernel_values = values_in(k, "kernel_values")};
 }
 
 RestorationRequest request_of(const Keywords& k) {
@@ -111,7 +125,9 @@ RestorationResult run(const std::shared_ptr<BoundNetwork>& network,
       read_measurement(path, chosen, shape), chosen, request, network->checkpoint);
 }
 
-py::dict to_python(const RestorationResult& found) {
+}  // namespace
+
+py::dict to_python(RestorationResult found) {
   const Restoration& r = found.restoration;
   py::dict result;
   result["samples"] = r.samples;
@@ -129,15 +145,28 @@ py::dict to_python(const RestorationResult& found) {
   result["findings"] = found.report.findings;
   result["report"] = to_json(found.report);
   result["format"] = found.measurement.format;
+  result["result"] = std::make_shared<RestorationResult>(std::move(found));
   return result;
 }
-
-}  // namespace
 
 void bind_restore(py::module_& m) {
   py::class_<PictureFormat>(m, "PictureFormat")
       .def(py::init<>())
       .def_readonly("bits", &PictureFormat::bits);
+  py::class_<RestorationResult, std::shared_ptr<RestorationResult>>(m, "RestorationResult")
+      .def(
+          "sheet",
+          [](const RestorationResult& r) {
+            return report::restored_sheet({{"", r}});
+          },
+          Release())
+      .def(
+          "save",
+          [](const RestorationResult& r, const std::string& folder) {
+            check(NewFolder::is_free(folder), folder, ": a new or an empty folder is wanted");
+            report::write_restored(folder, r);
+          },
+          Release());
   m.def("restore",
         [](const std::shared_ptr<BoundNetwork>& network,
            const std::string& path,

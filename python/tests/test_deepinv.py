@@ -106,6 +106,20 @@ class Deepinv(unittest.TestCase):
             chi2 = kept.square().mean() / 0.025**2
             self.assertLess(abs(chi2 - 1), 0.25, type(physics).__name__)
 
+    @needs_model("photos-eps-small")
+    def test_their_mask_is_restored_as_ours(self):
+        photo = eps.read_image(eps.find_in_models("photos-images/dog.png"))[None, :, 100:153, 100:171]
+        mask = (torch.rand(1, 1, 53, 71, generator=torch.Generator().manual_seed(1)) > 0.5).float()
+        noise = deepinv.physics.GaussianNoise(0.02)
+        physics = deepinv.physics.Inpainting((3, 53, 71), mask=mask, noise_model=noise)
+        torch.manual_seed(0)
+        y = physics((photo + 1) / 2)
+        network = eps.load("photos-eps-small", device="cpu")
+        theirs = eps.deepinv.EPS(network, steps=3)(y, physics, seed=4)
+        A = eps.inpainting(mask[0, 0], (3, 53, 71))
+        ours = eps.method("eps", steps=3)(2 * y.double() - mask, A, 0.04, network, seed=4)
+        torch.testing.assert_close(2 * theirs.double() - 1, ours, atol=1e-4, rtol=0)
+
     def test_our_operators_are_their_physics(self):
         for spec in ("super_resolution:factor=4", "blur_gaussian:std=1,size=5,border=valid"):
             physics = eps.deepinv.Physics(eps.operator(spec, SHAPE), noise=0.1)

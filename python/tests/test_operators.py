@@ -235,5 +235,20 @@ class Messages(unittest.TestCase):
         self.assertTrue(issubclass(eps.Error, ValueError))
 
 
+class Wrong(unittest.TestCase):
+    def test_a_spec_in_place_of_an_operator_is_refused_with_words(self):
+        x = torch.zeros(1, 3, 8, 8)
+        for call in (
+            lambda: eps.query("identity", x, x, 1.0, 0.1),
+            lambda: eps.pivot("identity", x, x, 1.0, 0.1),
+            lambda: eps.method("ddnm")(x, "identity", 0.1, lambda x, sigma: x),
+            lambda: eps.metrics(x[None], x, operator="identity", y=x, noise=0.1),
+        ):
+            with self.assertRaisesRegex(TypeError, r"eps.operator\(spec, \(C, H, W\)\), got str"):
+                call()
+        with self.assertRaisesRegex(eps.Error, "did you mean \"blur_motion\""):
+            eps.operator("blur_motoin:length=9", (3, 8, 8))
+
+
 if __name__ == "__main__":
     unittest.main()

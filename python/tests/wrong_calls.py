@@ -20,7 +20,6 @@ EXPECTED = (
     RuntimeError,
     OverflowError,
     IndexError,
-    AttributeError,
     OSError,
 )
 
@@ -127,6 +126,8 @@ def functions(pool, networks):
         (eps.metrics, 2, ["operator", "y", "noise", "seed"]),
         (eps.read_image, 1, []),
         (eps.write_image, 2, []),
+        (eps.pixels, 1, []),
+        (lambda image, *a: eps.sheet(["a"], {"": [image]}, *a), 2, []),
         (eps.sample, 1, ["count", "shape", "solver", "eta", "churn", "labels", "batch"]),
         (eps.restore, 4, ["mask", "kernel", "motion", "gaussian", "method", "region", "seed", "quick"]),
         (eps.train, 1, ["data", "images", "input", "resume", "preset", "no_such_field"]),

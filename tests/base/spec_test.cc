@@ -161,6 +161,8 @@ TEST(Task, AnOperatorSpecIsATask) {
   EXPECT_EQ(find_task("inpaint_random:missing=0.6").test, "inpaint_random:missing=0.6");
   EXPECT_EQ(error_of([] { find_task("gausian_deblurring"); }),
             "unknown task \"gausian_deblurring\" (did you mean \"gaussian_deblurring\"?)");
+  EXPECT_EQ(error_of([] { find_task("blur_motoin:length=9"); }),
+            "unknown operator \"blur_motoin\" (did you mean \"blur_motion\"?)");
 }
 
 TEST(Task, TheImageShapeFollowsFromTheMeasurement) {

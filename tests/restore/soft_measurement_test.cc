@@ -36,5 +36,32 @@ TEST(SoftMeasurement, IsTakenAsItIsFromAProgram) {
   EXPECT_TRUE(measurement_of(y, "y", chosen, network).problem.y[0].equal(y));
 }
 
+// Bytes of a bright picture lie in [0, 1] after 2 b / 255 - 1, and no question is open.
+TEST(MeasurementInMemory, HasTheRangeOfItsBytes) {
+  const Tensor bytes = at::arange(128, 256).repeat({24}).reshape({3, 32, 32}).to(at::kByte);
+  const OperatorChoice chosen = choose_operator({.denoise = true}, 32);
+  const NetworkShape network{.name = "net", .resolution = 32, .channels = 3};
+  const Tensor values = bytes.to(at::kDouble) / 127.5 - 1;
+  EXPECT_TRUE(measurement_of(bytes, "y", chosen, network).warnings.empty());
+  EXPECT_EQ(measurement_of(values, "y", chosen, network).warnings.size(), 1);
+}
+
+TEST(MeasurementInMemory, TakesMasksAndKernelsInMemoryAsFromFiles) {
+  const Folder folder;
+  Rng rng(2);
+  const Tensor mask = (rng.uniform({8, 8}) < 0.5).to(at::kDouble), kernel = rng.uniform({3, 3});
+  write_array(folder.file("mask.npy"), mask);
+  write_array(folder.file("kernel.npy"), kernel);
+  const Tensor x = rng.normal({1, 3, 8, 8});
+  const auto of = [&](const OperatorOptions& options) {
+    return choose_operator(options, 8).draw(x, rng)->apply(x);
+  };
+  EXPECT_TRUE(of({.mask = "mask", .mask_values = mask.to(at::kBool)})
+                  .equal(of({.mask = folder.file("mask.npy")})));
+  EXPECT_TRUE(of({.kernel = "kernel", .flip_kernel = true, .kernel_values = kernel})
+                  .equal(of({.kernel = folder.file("kernel.npy"), .flip_kernel = true})));
+  EXPECT_THROW(of({.mask = "mask", .mask_values = mask * 255}), Error);
+}
+
 }  // namespace
 }  // namespace eps
