@@ -403,6 +403,7 @@ def parse():
     parser.add_argument("--model", default="photos-eps-small", help="a name of eps list models, or a file")
     parser.add_argument("--eps", default=str(Path(__file__).resolve().parents[1] / "build/eps"), help="the program")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--dtype", default="auto", help="arithmetic of the network")
     parser.add_argument("--images", type=int, help="the first so many pictures; all if not given")
     parser.add_argument("--crop", type=int, default=0, help="the centre of each picture, so many pixels; 0: all of it")
     parser.add_argument("--samples", type=int, default=8)
