@@ -31,7 +31,7 @@ std::shared_ptr<const NetworkDenoiser::Sized> NetworkDenoiser::sized_for(const T
 }
 
 Tensor NetworkDenoiser::mean(const Query& query) const {
-  if (input_.geometry == Geometry::pivot && !query.A) return mean(unmeasured_query(input_, query));
+  if (input_.geometry == Geometry::pivot && !query.A) return mean(unmeasured_(input_, query));
   const auto sized = sized_for(query.x);
   // Derivatives need all activations at once.
   if (c10::GradMode::is_enabled() && query.x.requires_grad())
