@@ -16,7 +16,8 @@ namespace eps {
 class NetworkDenoiser final : public Denoiser {
  public:
   // The denoiser shares the network's tensors. A pass of the network takes at most `pass_bytes`; 0:
-  // a part of the memory that is left at the first evaluation of images of a size.
+  // a part of the memory that is left at the first evaluation of images of a size, on a CPU 2 GB at
+  // most.
   explicit NetworkDenoiser(const Checkpoint& checkpoint, int64_t pass_bytes = 0);
 
   Tensor mean(const Query& query) const override;
