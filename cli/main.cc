@@ -14,6 +14,7 @@
 #include "cli/verbs.h"
 #include "eps/base/spec.h"
 #include "eps/base/version.h"
+#include "eps/runtime/kept_blocks.h"
 #include "eps/runtime/rank_environment.h"
 
 namespace {
@@ -31,9 +32,10 @@ int default_threads() {
   return static_cast<int>(std::max<int64_t>(1, cores / eps::processes_on_these_cores()));
 }
 
-// Keeps freed memory in the process. glibc would return large blocks to the system at once and
-// fetch them again, page by page, at every step of a sampler.
+// Keeps freed memory in the process, also that of large tensors up to some. glibc would return it
+// to the system at once and fetch it again, page by page, at every step of a sampler.
 void keep_freed_memory() {
+  eps::keep_large_blocks();
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

@@ -81,7 +81,7 @@ NetworkInput parse_input(const std::string& name);
 // Returns whether a network can answer a method's queries: the geometries agree, and the network
 // has the method's side channels; eps_precision serves eps. A method without side channels needs a
 // network without any, since palette is no prior. But a network of the pivot that sees what is
-// measured serves as a prior, too: where nothing is (unmeasured_query()). The skip does not count.
+// measured serves as a prior, too: where nothing is (UnmeasuredQueries). The skip does not count.
 bool serves(const NetworkInput& network, const NetworkInput& method);
 
 }  // namespace eps

@@ -1,6 +1,7 @@
 // The query to a denoiser at (x_t, y, t).
 #include "eps/diffusion/query.h"
 
+#include "eps/base/lasting.h"
 #include "eps/operators/factories.h"
 
 namespace eps {
@@ -93,13 +94,24 @@ Query make_query(const NetworkInput& input,
   return query;
 }
 
+// A new mask is read for other values than 0 and 1, for which a GPU has to be waited for.
+Operator UnmeasuredQueries::nothing_for(const Tensor& x) const {
+  const std::lock_guard lock(mutex_);
+  const bool known = mask_.defined() && mask_.sizes().slice(2) == x.sizes().slice(2) &&
+                     mask_.device() == x.device();
+  if (!known) {
+    const Lasting operators;
+    mask_ = at::zeros({1, 1, x.size(2), x.size(3)}, x.options().dtype(at::kDouble));
+    nothing_ = inpainting(mask_);
+  }
+  return nothing_;
+}
+
 // Any sigma_y > 0 is right; with 1 the variance of the pivot rounds to sigma^2.
-Query unmeasured_query(const NetworkInput& input, const Query& prior) {
+Query UnmeasuredQueries::operator()(const NetworkInput& input, const Query& prior) const {
   const Tensor& x = prior.x;
-  const Problem nothing{.A = inpainting(at::zeros({1, 1, x.size(2), x.size(3)}, x.options())),
-                        .y = at::zeros_like(x),
-                        .sigma_y = scalar(1),
-                        .labels = prior.labels};
+  const Problem nothing{
+      .A = nothing_for(x), .y = at::zeros_like(x), .sigma_y = scalar(1), .labels = prior.labels};
   const Tensor one = scalar(1), zero = scalar(0);
   return make_query(input, nothing, x, {one, prior.sigma, zero, one});
 }

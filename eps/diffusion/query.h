@@ -45,8 +45,19 @@ Query make_query(const NetworkInput& input,
 Query prior_query(const Tensor& x_t, const Coefficients& c);
 Query pivot_query(const Problem& problem, const Tensor& x_t, const Coefficients& c);
 
-// Returns the query with which a network of a pivot's input answers a prior's query: that of an
-// operator A = 0. Such a measurement says nothing, so that E[x0 | x_t, y] is E[x0 | x_t].
-Query unmeasured_query(const NetworkInput& input, const Query& prior);
+// `UnmeasuredQueries` are those with which a network of a pivot's input answers a prior's queries:
+// of an operator A = 0. Such a measurement says nothing, so that E[x0 | x_t, y] is E[x0 | x_t]. The
+// operator is kept for images of the same size.
+class UnmeasuredQueries {
+ public:
+  Query operator()(const NetworkInput& input, const Query& prior) const;
+
+ private:
+  Operator nothing_for(const Tensor& x) const;
+
+  mutable std::mutex mutex_;
+  mutable Tensor mask_;  // of nothing_
+  mutable Operator nothing_;
+};
 
 }  // namespace eps

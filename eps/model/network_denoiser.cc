@@ -1,6 +1,8 @@
 // A trained network as a denoiser.
 #include "eps/model/network_denoiser.h"
 
+#include <algorithm>
+
 #include "eps/base/lasting.h"
 #include "eps/math/spectrum.h"
 #include "eps/model/preconditioned_query.h"
@@ -20,7 +22,11 @@ std::shared_ptr<const NetworkDenoiser::Sized> NetworkDenoiser::sized_for(const T
   if (sized_ && sized_->images == images) return sized_;
   // The rest is for the images themselves, and for what is beside the network.
   constexpr int64_t kPart = 3;
-  const int64_t bytes = pass_bytes_ > 0 ? pass_bytes_ : available_memory(x.device()) / kPart;
+  // A larger pass saves little: halos are a tenth of the work already.
+  constexpr int64_t kMostOnCpu = int64_t{2} << 30;
+  const int64_t left = available_memory(x.device()) / kPart;
+  const int64_t part = x.is_cpu() ? std::min(left, kMostOnCpu) : left;
+  const int64_t bytes = pass_bytes_ > 0 ? pass_bytes_ : part;
   Sized sized{
       images, nets::tiling_for(network_.plan(), network_.dtype(), images, bytes), preconditioning_};
   if (network_.config().is_local() && sized.preconditioning.spectrum.defined())
@@ -31,7 +37,7 @@ std::shared_ptr<const NetworkDenoiser::Sized> NetworkDenoiser::sized_for(const T
 }
 
 Tensor NetworkDenoiser::mean(const Query& query) const {
-  if (input_.geometry == Geometry::pivot && !query.A) return mean(unmeasured_query(input_, query));
+  if (input_.geometry == Geometry::pivot && !query.A) return mean(unmeasured_(input_, query));
   const auto sized = sized_for(query.x);
   // Derivatives need all activations at once.
   if (c10::GradMode::is_enabled() && query.x.requires_grad())

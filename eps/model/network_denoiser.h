@@ -11,12 +11,13 @@ namespace eps {
 
 // A `NetworkDenoiser` serves the methods that its checkpoint's input allows (serves()), with
 // queries that make_query() builds with the checkpoint's own input. A prior's query to a network of
-// the pivot becomes unmeasured_query(): the network is its own prior. A local network takes images
-// of any size, and where they do not fit into memory it is evaluated tile by tile.
+// the pivot becomes one of UnmeasuredQueries: the network is its own prior. A local network takes
+// images of any size, and where they do not fit into memory it is evaluated tile by tile.
 class NetworkDenoiser final : public Denoiser {
  public:
   // The denoiser shares the network's tensors. A pass of the network takes at most `pass_bytes`; 0:
-  // a part of the memory that is left at the first evaluation of images of a size.
+  // a part of the memory that is left at the first evaluation of images of a size, on a CPU 2 GB at
+  // most.
   explicit NetworkDenoiser(const Checkpoint& checkpoint, int64_t pass_bytes = 0);
 
   Tensor mean(const Query& query) const override;
@@ -41,6 +42,7 @@ class NetworkDenoiser final : public Denoiser {
   const Preconditioning preconditioning_;
   const NetworkInput input_;
   const int64_t pass_bytes_;
+  const UnmeasuredQueries unmeasured_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Sized> sized_;
 };

@@ -26,10 +26,25 @@ Tensor inverses_along(const Tensor& response, const Tensor& lines) {
       blocks.reshape({response.size(0), k, k, -1}).permute({0, 3, 1, 2}).contiguous());
 }
 
-// Returns the inverses applied to the values of a band, (N, C, k, length).
+// Returns the inverses applied to the values of a band, (N, C, k, length), in float64.
 Tensor solved_along(const Tensor& inverses, const Tensor& values) {
-  const Tensor hat = at::fft_rfft(values).permute({0, 3, 2, 1});  // (N, frequencies, k, C)
+  const Tensor wide = values.to(at::kDouble);
+  if (!inverses.defined()) return wide;
+  const Tensor hat = at::fft_rfft(wide).permute({0, 3, 2, 1});  // (N, frequencies, k, C)
   return at::fft_irfft(at::matmul(inverses, hat).permute({0, 3, 2, 1}), values.size(3));
+}
+
+// Returns how often rfft's frequencies, (W/2 + 1, 1), stand for one of the W, over W.
+Tensor mirrored(int64_t width, const at::TensorOptions& options) {
+  const double all = static_cast<double>(width);
+  const Tensor often = at::full({width / 2 + 1, 1}, 2 / all, options);
+  often[0].fill_(1 / all);
+  if (width % 2 == 0) often[width / 2].fill_(1 / all);
+  return often;
+}
+
+Tensor along(const Converted& matrix, const Tensor& like) {
+  return matrix.as(like.device(), at::toComplexType(at::toRealValueType(like.scalar_type())));
 }
 
 }  // namespace
@@ -44,46 +59,28 @@ Bands::Bands(const Tensor& rows, const Tensor& columns, int64_t height, int64_t 
       width_(width),
       rows_(rows),
       columns_(columns),
-      across_rows_(waves_at(rows, height, height)),
-      across_columns_(waves_at(columns, width / 2 + 1, width)),
-      mirrored_(at::full({width / 2 + 1, 1},
-                         2.0 / static_cast<double>(width),
-                         across_rows_.options().dtype(at::kDouble))),
-      inner_(at::ones({height}, mirrored_.options()).index_fill(0, rows, 0)) {
-  mirrored_[0].div_(2);
-  if (width % 2 == 0) mirrored_[width / 2].div_(2);
+      into_rows_(waves_at(rows, height, height)),
+      into_columns_(waves_at(columns, width / 2 + 1, width).t().contiguous()),
+      from_rows_(into_rows_.exact().t().conj().resolve_conj() / static_cast<double>(height)),
+      from_columns_(into_columns_.exact().t().conj().resolve_conj() *
+                    mirrored(width, rows.options().dtype(at::kDouble))),
+      inner_(at::ones({height}, rows.options().dtype(at::kDouble)).index_fill(0, rows, 0)) {}
+
+Tensor Bands::rows_into(const Tensor& rows) const {
+  return at::matmul(along(into_rows_, rows), at::fft_rfft(rows));
 }
 
-int64_t Bands::size() const { return rows_.numel() * width_ + columns_.numel() * height_; }
-
-Tensor Bands::on_rows(const Tensor& values) const {
-  return values.slice(2, 0, rows_.numel() * width_).unflatten(2, {rows_.numel(), width_});
+Tensor Bands::columns_into(const Tensor& columns) const {
+  return at::matmul(at::fft_fft(columns).transpose(2, 3), along(into_columns_, columns));
 }
 
-Tensor Bands::on_columns(const Tensor& values) const {
-  return values.slice(2, rows_.numel() * width_).unflatten(2, {columns_.numel(), height_});
+Tensor Bands::rows_from(const Tensor& spectrum) const {
+  return at::fft_irfft(at::matmul(along(from_rows_, spectrum), spectrum), width_);
 }
 
-Tensor Bands::joined(const Tensor& on_rows, const Tensor& on_columns) const {
-  return at::cat({on_rows.flatten(2), (on_columns * inner_.to(on_columns.device())).flatten(2)}, 2);
-}
-
-Tensor Bands::into_spectrum(const Tensor& values) const {
-  Tensor all = at::matmul(across_rows_.to(values.device()), at::fft_rfft(on_rows(values)));
-  if (columns_.numel() == 0) return all;
-  const Tensor hat = at::fft_fft(on_columns(values)).transpose(2, 3);  // (N, C, H, k)
-  return all + at::matmul(hat, across_columns_.to(values.device()).transpose(0, 1));
-}
-
-Tensor Bands::from_spectrum(const Tensor& spectrum) const {
-  const Tensor rows =
-      at::matmul(across_rows_.to(spectrum.device()).transpose(0, 1).conj().resolve_conj(),
-                 spectrum) /
-      static_cast<double>(height_);
-  const Tensor columns =
-      at::matmul(spectrum, (across_columns_.conj() * mirrored_).to(spectrum.device()))
-          .transpose(2, 3);  // (N, C, k, H)
-  return joined(at::fft_irfft(rows, width_), at::real(at::fft_ifft(columns)));
+Tensor Bands::columns_from(const Tensor& spectrum) const {
+  const Tensor columns = at::matmul(spectrum, along(from_columns_, spectrum)).transpose(2, 3);
+  return at::real(at::fft_ifft(columns)) * inner_.as(spectrum.device(), at::kDouble);
 }
 
 Bands::Inverses Bands::inverses(const Tensor& symbol) const {
@@ -93,20 +90,30 @@ Bands::Inverses Bands::inverses(const Tensor& symbol) const {
           inverses_along(response.transpose(1, 2), columns_.to(symbol.device()))};
 }
 
-Tensor Bands::solve(const Inverses& inverses, const Tensor& values) const {
-  const bool has_rows = rows_.numel() > 0, has_columns = columns_.numel() > 0;
-  const Tensor row_places = rows_.to(values.device()), column_places = columns_.to(values.device());
-  Tensor rows = on_rows(values), columns = on_columns(values);
-  // The columns' corners lie on the rows.
-  if (has_columns && has_rows)
-    columns =
-        columns.index_copy(3, row_places, rows.index_select(3, column_places).transpose(2, 3));
-  if (has_rows) rows = solved_along(inverses.rows, rows);
-  if (!has_columns) return joined(rows, columns);
-  columns = solved_along(inverses.columns, columns);
-  if (has_rows)
-    rows = rows.index_add(3, column_places, columns.index_select(3, row_places).transpose(2, 3));
-  return joined(rows, columns);
+Bands::Solved Bands::solve(const Tensor& symbol,
+                           const Inverses& inverses,
+                           const Tensor& spectrum,
+                           ConjugateGradientsOptions options) const {
+  const auto type = symbol.scalar_type();
+  const Tensor inner = inner_.as(symbol.device(), at::kDouble);
+  const auto of_columns = [&](const Tensor& columns) {
+    return symbol * columns_into(columns.to(type));
+  };
+  // Returns the spectrum of C v with the v on the rows with which it is there as this one.
+  const auto of_rows = [&](const Tensor& wanted) {
+    return symbol * rows_into(solved_along(inverses.rows, rows_from(wanted)).to(type));
+  };
+  options.precondition = [&](const Tensor& columns) {
+    return solved_along(inverses.columns, columns) * inner;
+  };
+  const auto complement = [&](const Tensor& columns) {
+    const Tensor moved = of_columns(columns);
+    return columns_from(moved - of_rows(moved));
+  };
+  const Solution found =
+      solve_conjugate_gradients(complement, columns_from(spectrum - of_rows(spectrum)), options);
+  const Tensor moved = of_columns(found.u);
+  return {moved + of_rows(spectrum - moved), found};
 }
 
 }  // namespace eps

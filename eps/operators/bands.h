@@ -1,48 +1,63 @@
 // The border of a frame as two bands on the torus, and circulant matrices on it.
 #pragma once
 
-#include "eps/base/core.h"
+#include "eps/math/conjugate_gradients.h"
+#include "eps/operators/converted.h"
 
 namespace eps {
 
 // A `Bands` is the border of a frame: some rows, neighbours on the torus, over the whole width, and
-// some columns over the other rows. Its values are vectors (N, C, size()): those of the rows, then
-// those of the columns. It maps them into the Fourier domain of the frame and back without a
-// transform of the frame: by one along each band, and a small matrix across.
+// some columns over the whole height; the corners count with the rows. Its values map into the
+// Fourier domain of the frame and back without a transform of the frame: by one along each band,
+// and a small matrix across.
 class Bands {
  public:
   // rows and columns: numbers of lines, as circle_outside() returns them.
   Bands(const Tensor& rows, const Tensor& columns, int64_t height, int64_t width);
 
-  int64_t size() const;
-  // Returns rfft2 of the image that has these values on the border, and zeros elsewhere.
-  Tensor into_spectrum(const Tensor& values) const;
-  // Returns the values on the border of the image with this spectrum, (N, C, H, W/2 + 1).
-  Tensor from_spectrum(const Tensor& spectrum) const;
+  int64_t columns() const { return columns_.numel(); }
 
-  // The `Inverses` of a circulant matrix's part on each band.
+  // The `Inverses` of a circulant matrix's part on each band, float64.
   struct Inverses {
     Tensor rows, columns;  // (N or 1, frequencies along the band, k, k); undefined without a band
     at::Device device() const { return rows.defined() ? rows.device() : columns.device(); }
   };
-  // symbol: of the circulant matrix, (N or 1, 1, H, W/2 + 1).
+  // symbol: of the circulant matrix, (N or 1, 1, H, W/2 + 1), float64.
   Inverses inverses(const Tensor& symbol) const;
-  // Returns the sum of what the inverses on both bands make of the values: near the inverse on the
-  // whole border, but for the corners.
-  Tensor solve(const Inverses& inverses, const Tensor& values) const;
+
+  // A `Solved` system has the spectrum of C u, where C is the circulant matrix and u is 0 but on
+  // the border, and the u of the columns, (N, C, columns, H), with the corners 0.
+  struct Solved {
+    Tensor spectrum;
+    Solution columns;
+  };
+  // Finds the u on the border with which C u is there as an image of this spectrum, (N, C, H,
+  // W/2 + 1). Its precision is that of the spectrum and the symbol; `start` is a u of the columns.
+  // The tolerance holds in the norm of S^{-1}, S the part of C on the border.
+  //
+  // The rows' unknowns are eliminated, R^{-1} exactly. What is left is Schur's complement
+  // Q - X'R^{-1}X on the columns but for the corners. The inverse on the columns with the corners,
+  // restricted to the others, is that of Q with the corners eliminated: a preconditioner that lacks
+  // only what the rows do beyond the corners.
+  Solved solve(const Tensor& symbol,
+               const Inverses& inverses,
+               const Tensor& spectrum,
+               ConjugateGradientsOptions options) const;
 
  private:
-  Tensor on_rows(const Tensor& values) const;     // (N, C, k, W)
-  Tensor on_columns(const Tensor& values) const;  // (N, C, k, H), the corners 0
-  Tensor joined(const Tensor& on_rows, const Tensor& on_columns) const;
+  // These functions map the values of a band, (N, C, k, length), into the spectrum and back;
+  // columns come back with the corners 0.
+  Tensor rows_into(const Tensor& rows) const;
+  Tensor columns_into(const Tensor& columns) const;
+  Tensor rows_from(const Tensor& spectrum) const;
+  Tensor columns_from(const Tensor& spectrum) const;
 
-  // The matrices below are used on the device of the values.
   const int64_t height_, width_;
   const Tensor rows_, columns_;
-  Tensor across_rows_;     // (H, rows): e^(-2 pi i ky r / H)
-  Tensor across_columns_;  // (W/2 + 1, columns): e^(-2 pi i kx c / W)
-  Tensor mirrored_;        // (W/2 + 1, 1): how often rfft2's columns stand for a frequency, over W
-  Tensor inner_;           // (H): 0 at the rows, 1 elsewhere
+  const Converted into_rows_;                 // (H, rows): e^(-2 pi i ky r / H)
+  const Converted into_columns_;              // (columns, W/2 + 1): e^(-2 pi i kx c / W)
+  const Converted from_rows_, from_columns_;  // back, over the number of frequencies
+  const Converted inner_;                     // (H): 0 at the rows, 1 elsewhere
 };
 
 // Returns the numbers below n outside [begin, begin + length), neighbours on a circle next to one

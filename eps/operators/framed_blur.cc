@@ -11,6 +11,31 @@
 namespace eps {
 namespace {
 
+constexpr int64_t kMostIterations = 2000;
+
+// A `Part` takes its images and channels from tensors for all, (N or 1, C or 1, ...).
+using Part = std::function<Tensor(const Tensor& all)>;
+
+// Calls `use` with parts of x, (N, C, ...): single channels on a CPU, whose caches hold the
+// temporaries of one, and all at once on a GPU. `own` takes a part from tensors whose dimensions
+// are (N or 1, C or 1, ...), or, without channels, (N or 1, ...).
+void in_parts(const Tensor& x,
+              const std::function<void(const Part& own, const Part& without_channels)>& use) {
+  const int64_t images = x.is_cpu() ? 1 : x.size(0), channels = x.is_cpu() ? 1 : x.size(1);
+  for (int64_t n = 0; n < x.size(0); n += images)
+    for (int64_t c = 0; c < x.size(1); c += channels) {
+      const Part of_images = [&](const Tensor& all) {
+        return !all.defined() || all.size(0) == 1 ? all : all.narrow(0, n, images);
+      };
+      use(
+          [&](const Tensor& all) {
+            const Tensor some = of_images(all);
+            return some.size(1) == 1 ? some : some.narrow(1, c, channels);
+          },
+          of_images);
+    }
+}
+
 Tensor inside_mask(const CircularBlur& blur, const FramedBlur::Inside& inside) {
   const Tensor mask =
       at::zeros({1, 1, blur.height(), blur.width()}, blur.kernel().options().dtype(at::kDouble));
@@ -31,7 +56,7 @@ Bands border_of(const CircularBlur& blur, const FramedBlur::Inside& inside) {
 class FramedBlur::Resolvents final : public Probed {
  public:
   explicit Resolvents(const FramedBlur& A)
-      : Probed(A), A_(A), basis_(A.blur_.power(A.mask_.exact()).max().item<double>(), 24, 2.5) {}
+      : Probed(A), A_(A), basis_(A.blur_.power(A.mask_.exact()).max().item<double>(), 16, 4) {}
 
   Tensor filter(const Tensor& x, const EigenvalueMap& f) const override {
     return filters(x, {f})[0];
@@ -41,23 +66,24 @@ class FramedBlur::Resolvents final : public Probed {
                               const std::vector<EigenvalueMap>& functions) const override {
     const PartialFractions fractions = basis_.fit(functions, kFit);
     const Tensor wide = x.to(at::kDouble), h = A_.blur_.transfer(wide);
-    const Tensor power = A_.blur_.power(wide), hat = at::fft_rfft2(wide);
+    const Tensor power = A_.blur_.power(wide), hat = at::fft_rfft2(wide), back = h.conj();
     const Tensor w = fractions.weights.to(x.device());
-    std::vector<Tensor> sums(functions.size());
-    corrections(h * hat, power, fractions.first, [&](int64_t j, const Tensor& term) {
+    std::vector<Tensor> sums, all;
+    for (size_t i = 0; i < functions.size(); ++i) sums.push_back(at::zeros_like(hat));
+    corrections(wide, hat, fractions.first, [&](int64_t j, const Part& own, const Tensor& term) {
       for (size_t i = 0; i < functions.size(); ++i) {
-        const Tensor own = w[static_cast<int64_t>(i)].select(1, 1 + j - fractions.first);
-        const Tensor part = own.reshape({-1, 1, 1, 1}) * term;
-        sums[i] = sums[i].defined() ? sums[i] + part : part;
+        const Tensor weight = w[static_cast<int64_t>(i)].select(1, 1 + j - fractions.first);
+        own(sums[i]).add_(own(weight.reshape({-1, 1, 1, 1})) * term);
       }
     });
     const Shape frame{x.size(2), x.size(3)};
-    const Tensor back = h.conj();
-    std::vector<Tensor> all;
     for (size_t i = 0; i < functions.size(); ++i) {
-      Tensor answer = functions[i](power) * hat;
-      if (sums[i].defined()) answer = answer + back * sums[i];
-      all.push_back(at::fft_irfft2(answer, at::IntArrayRef(frame)).to(x.scalar_type()));
+      const Tensor gain = functions[i](power);
+      all.push_back(at::empty_like(x));
+      in_parts(x, [&](const Part& own, const Part&) {
+        const Tensor answer = own(gain) * own(hat) + back * own(sums[i]);
+        own(all[i]).copy_(at::fft_irfft2(answer, at::IntArrayRef(frame)));
+      });
     }
     return all;
   }
@@ -100,26 +126,39 @@ class FramedBlur::Resolvents final : public Probed {
  private:
   static constexpr double kTolerance = 1e-2;  // of the corrections
   static constexpr double kFit = 3e-3;        // of the functions
+  // From this part of the largest shift on, rounding in single precision is far below the
+  // tolerance: the matrix on the border has eigenvalues from about the part to 1.
+  static constexpr double kLeastSingle = 1e-4;
 
-  // Calls `use` with each shift j from `first` on and what the border corrects of
-  // s_j (A'A + s_j)^{-1} x, but for the factor conj(h): blurred is the spectrum of H x. The
-  // solution times s_j varies little from one shift to the next, which begins there.
-  void corrections(const Tensor& blurred,
-                   const Tensor& power,
-                   int64_t first,
-                   const std::function<void(int64_t j, const Tensor& term)>& use) const {
-    Tensor solved;
+  // Calls `use` with each shift j from `first` on, each part of the images x, whose spectrum is
+  // hat, and what the border corrects there of s_j (A'A + s_j)^{-1} x, but for the factor conj(h).
+  // The solution times s_j varies little from one shift to the next, which begins there.
+  void corrections(
+      const Tensor& x,
+      const Tensor& hat,
+      int64_t first,
+      const std::function<void(int64_t j, const Part& own, const Tensor& term)>& use) const {
+    const Tensor h = A_.blur_.transfer(x), power = A_.blur_.power(x);
+    const double least_single = kLeastSingle * basis_.shifts().back();
+    const Tensor solved =
+        at::zeros({x.size(0), x.size(1), A_.bands_.columns(), x.size(2)}, x.options());
     for (int64_t j = first; j < std::ssize(basis_.shifts()); ++j) {
       const double s = shift(j);
+      const bool single = s >= least_single;
       const Tensor gain = s / (power + s);
-      const Solution found =
-          A_.solve_border(gain,
-                          inverses(j, gain),
-                          A_.bands_.from_spectrum(blurred / (power + s)),
-                          {.tolerance = kTolerance,
-                           .start = solved.defined() ? solved * (shift(j - 1) / s) : Tensor()});
-      solved = found.u;
-      use(j, gain * A_.bands_.into_spectrum(solved));
+      const Bands::Inverses inverses = inverses_of(j, gain);
+      const Tensor symbol = gain.to(single ? at::kFloat : at::kDouble);
+      const Tensor blur = (h / (power + s)).to(single ? at::kComplexFloat : at::kComplexDouble);
+      if (j > first) solved.mul_(shift(j - 1) / s);
+      in_parts(x, [&](const Part& own, const Part&) {
+        const Bands::Solved found = A_.bands_.solve(
+            symbol,
+            inverses,
+            blur * own(hat).to(blur.scalar_type()),
+            {.tolerance = kTolerance, .max_iterations = kMostIterations, .start = own(solved)});
+        own(solved).copy_(found.columns.u);
+        use(j, own, found.spectrum);
+      });
     }
   }
   double shift(int64_t j) const { return basis_.shifts()[static_cast<size_t>(j)]; }
@@ -134,19 +173,20 @@ class FramedBlur::Resolvents final : public Probed {
     const Shape frame{like.size(2), like.size(3)};
     const Tensor probe = random_signs(
         at::zeros({1, kProbes, frame[0], frame[1]}, like.options().dtype(at::kDouble)));
-    const Tensor h = A_.blur_.transfer(probe), back = h.conj();
-    std::vector<Tensor> all;
+    const Tensor back = A_.blur_.transfer(probe).conj();
+    std::vector<double> all(basis_.shifts().size(), 0.0);
     corrections(
-        h * at::fft_rfft2(probe), A_.blur_.power(probe), 0, [&](int64_t, const Tensor& term) {
+        probe, at::fft_rfft2(probe), 0, [&](int64_t j, const Part& own, const Tensor& term) {
           const Tensor image = at::fft_irfft2(back * term, at::IntArrayRef(frame));
-          all.push_back((image * probe).mean());
+          all[static_cast<size_t>(j)] +=
+              (image * own(probe)).sum().item<double>() / static_cast<double>(probe.numel());
         });
-    border_means_ = at::stack(all).cpu();
+    border_means_ = at::tensor(all, at::kDouble);
     return border_means_;
   }
 
   // Returns the inverses of shift j, which are kept while they are not too large.
-  Bands::Inverses inverses(int64_t j, const Tensor& gain) const {
+  Bands::Inverses inverses_of(int64_t j, const Tensor& gain) const {
     constexpr int64_t kMost = 16000000;  // numbers of all shifts: 256 MB
     const std::lock_guard lock(mutex_);
     const auto known = inverses_.find(j);
@@ -176,18 +216,6 @@ FramedBlur::FramedBlur(const CircularBlur& blur, const Inside& inside)
 Tensor FramedBlur::apply(const Tensor& x) const { return measured(blur_.apply(x)); }
 Tensor FramedBlur::adjoint(const Tensor& y) const { return blur_.adjoint(measured(y)); }
 
-Solution FramedBlur::solve_border(const Tensor& gain,
-                                  const Bands::Inverses& inverses,
-                                  const Tensor& wanted,
-                                  ConjugateGradientsOptions options) const {
-  options.max_iterations = 2000;
-  options.precondition = [&](const Tensor& u) { return bands_.solve(inverses, u); };
-  return solve_conjugate_gradients(
-      [&](const Tensor& u) { return bands_.from_spectrum(gain * bands_.into_spectrum(u)); },
-      wanted,
-      options);
-}
-
 Tensor FramedBlur::ridge(const Tensor& r, const Tensor& lambda) const {
   return solve(r, lambda, 0);
 }
@@ -206,15 +234,25 @@ Tensor FramedBlur::solve(const Tensor& given, const Tensor& lambda, double energ
   if ((s <= 0).any().item<bool>()) return LinearOperator::ridge(given, lambda);
   const Shape frame{r.size(2), r.size(3)};
   const Tensor h = blur_.transfer(r), power = blur_.power(r), gain = s / (power + s);
-  const Tensor direct = at::fft_rfft2(r) * h.conj() / (power + s);
+  const Bands::Inverses inverses = bands_.inverses(gain);
   const Tensor noise = s * batch_dot(r, r) / (spectral_mean(power, frame[1]) + s);
-  const Solution found = solve_border(gain,
-                                      bands_.inverses(gain),
-                                      bands_.from_spectrum(h * direct),
-                                      {.tolerance = 1e-13, .energy = (noise * energy).squeeze(3)});
-  iterations_ = found.iterations;
-  const Tensor all = direct + bands_.into_spectrum(found.u) * h.conj() / (power + s);
-  return at::fft_irfft2(all, at::IntArrayRef(frame)).to(given.scalar_type());
+  const Tensor x = at::empty_like(given);
+  iterations_ = 0;
+  in_parts(r, [&](const Part& own, const Part& of_images) {
+    const Tensor hat = own(gain) * at::fft_rfft2(own(r));
+    const double share = static_cast<double>(hat.size(1)) / static_cast<double>(r.size(1));
+    const Bands::Solved found =
+        bands_.solve(own(gain),
+                     {of_images(inverses.rows), of_images(inverses.columns)},
+                     power * hat / of_images(s),
+                     {.tolerance = 1e-13,
+                      .max_iterations = kMostIterations,
+                      .energy = of_images(noise) * (share * energy)});
+    iterations_ = std::max(iterations_.load(), found.columns.iterations);
+    const Tensor all = h.conj() * (hat + found.spectrum) / of_images(s);
+    own(x).copy_(at::fft_irfft2(all, at::IntArrayRef(frame)));
+  });
+  return x;
 }
 
 std::unique_ptr<const Spectral> FramedBlur::make_functions() const {

@@ -18,8 +18,8 @@ namespace eps {
 // which is too large to be factorised here. But B is the union of two bands: some rows, neighbours
 // on the torus, over the whole width, and some columns over the whole height. The part of S on one
 // band is circulant along it, so that a Fourier transform along the band leaves a small matrix for
-// each frequency. The sum of the two bands' inverses is a preconditioner with which conjugate
-// gradients take a few iterations, whatever s is.
+// each frequency. One band is eliminated so, and conjugate gradients with the other's inverse take
+// a few iterations (eps/operators/bands.h).
 //
 // ridge() is solved until nothing changes but rounding. proximal(), the pivot, is solved to an
 // energy of the error, e'(A'A + lambda) e, of kError^2 times that of the pivot's own noise
@@ -27,7 +27,7 @@ namespace eps {
 //
 // Functions of A'A are those of H'H, and a sum of corrections for the border, of resolvents at
 // fixed shifts (eps/math/partial_fractions.h), each to 1e-2. They serve as scales of a network's
-// input and output, not for the pivot.
+// input and output, not for the pivot, and most shifts have them in single precision.
 class FramedBlur final : public LinearOperator {
  public:
   static constexpr double kError = 1e-3;
@@ -60,12 +60,6 @@ class FramedBlur final : public LinearOperator {
   // Returns ridge(), with an error whose energy is at most this part of the pivot's own noise's; 0:
   // as small as rounding allows.
   Tensor solve(const Tensor& r, const Tensor& lambda, double energy) const;
-  // Solves S u = wanted on the border.
-  Solution solve_border(const Tensor& gain,
-                        const Bands::Inverses& inverses,
-                        const Tensor& wanted,
-                        ConjugateGradientsOptions options) const;
-
   const CircularBlur blur_;
   const Inside inside_;
   const Converted mask_;  // (1, 1, H, W)

@@ -24,7 +24,7 @@ std::vector<std::string> operator_warnings(const std::string& network,
                                            int64_t side);
 
 // Returns a warning about a network of the posterior in the place of a prior, where it is asked as
-// if nothing were measured (unmeasured_query()), unless its training had masks with hardly a pixel.
+// if nothing were measured (UnmeasuredQueries), unless its training had masks with hardly a pixel.
 // The operators and the noise that it was trained for do not matter there.
 std::vector<std::string> own_prior_warnings(const std::string& network,
                                             const Provenance& trained,

@@ -19,8 +19,7 @@ class PythonDenoiser final : public Denoiser {
       : function_(hold(function)), input_(std::move(input)), sigma_(sigma) {}
 
   Tensor mean(const Query& query) const override {
-    if (input_.geometry == Geometry::pivot && !query.A)
-      return mean(unmeasured_query(input_, query));
+    if (input_.geometry == Geometry::pivot && !query.A) return mean(unmeasured_(input_, query));
     Tensor answer;
     {
       const py::gil_scoped_acquire gil;
@@ -55,6 +54,7 @@ class PythonDenoiser final : public Denoiser {
     return sigma.expand({query.x.size(0), 1, 1, 1});
   }
 
+  const UnmeasuredQueries unmeasured_;
   Held function_;
   NetworkInput input_;
   Range sigma_;

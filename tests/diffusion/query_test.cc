@@ -53,9 +53,10 @@ TEST(Query, OfAPriorShowsThatNothingIsMeasured) {
   Rng rng(4, 2);
   const Tensor x = rng.normal({2, 3, 8, 8}), labels = rng.normal({2, 5});
   const Tensor each = at::tensor({0.3, 40.0}, at::kDouble);
+  const UnmeasuredQueries unmeasured;
   for (const Tensor& sigma : {scalar(0.7), each, each.reshape({2, 1, 1, 1})}) {
     const Query prior{.x = x, .sigma = sigma, .labels = labels};
-    const Query query = unmeasured_query(parse_input("pivot+y+precision+deviation"), prior);
+    const Query query = unmeasured(parse_input("pivot+y+precision+deviation"), prior);
     EXPECT_TRUE(query.x.equal(x) && query.sigma.equal(sigma) && query.labels.equal(labels));
     EXPECT_EQ(query.side.slice(1, 0, 6).abs().max().item<double>(), 0);
     const Tensor deviation = (per_sample(sigma, x).log() / 4).expand_as(x);
@@ -63,6 +64,19 @@ TEST(Query, OfAPriorShowsThatNothingIsMeasured) {
     const Tensor covered = pivot_covariance(*query.A, query.sigma_y, per_sample(sigma, x), x);
     EXPECT_TRUE(covered.allclose(per_sample(sigma, x).square() * x, 1e-14));
   }
+}
+
+// The operator is one for all images of a size.
+TEST(Query, OfPriorsShareWhatMeasuresNothing) {
+  const UnmeasuredQueries unmeasured;
+  const auto of_side = [&](int64_t side) {
+    const Query prior{.x = at::zeros({2, 3, side, 8}), .sigma = scalar(0.7)};
+    return unmeasured(NetworkInput::eps_precision, prior).A;
+  };
+  const Operator first = of_side(8);
+  EXPECT_EQ(of_side(8), first);
+  EXPECT_NE(of_side(16), first);
+  EXPECT_EQ(of_side(16)->apply(at::ones({1, 3, 16, 8})).abs().max().item<float>(), 0);
 }
 
 // The channels stand in the order of the list, whatever the geometry.

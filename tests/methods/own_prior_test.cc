@@ -13,11 +13,12 @@ class OwnPrior final : public Denoiser {
  public:
   explicit OwnPrior(const Denoiser& posterior) : posterior_(posterior) {}
   Tensor mean(const Query& query) const override {
-    return posterior_.mean(unmeasured_query(NetworkInput::eps_precision, query));
+    return posterior_.mean(unmeasured_(NetworkInput::eps_precision, query));
   }
 
  private:
   const Denoiser& posterior_;
+  const UnmeasuredQueries unmeasured_;
 };
 
 // Asks a network for its posterior under a mask without a pixel.

@@ -36,23 +36,33 @@ std::vector<std::pair<Tensor, Shape>> cases() {
   return {{skew(4, 5), {24, 31}}, {skew(1, 6), {20, 26}}, {skew(5, 1), {22, 17}}};
 }
 
-TEST(Bands, SpectraAreThoseOfTheFrame) {
+// The image of C u is the wanted one on the border, and u is 0 elsewhere.
+TEST(Bands, SolveForTheImageOnTheBorder) {
   for (const auto& [height, width] : {std::pair<int64_t, int64_t>{12, 15}, {9, 16}})
-    for (const auto& [top, left] : {std::pair<int64_t, int64_t>{1, 2}, {0, 2}, {3, 0}}) {
-      const Bands bands(circle_outside(height, top, height - 2 * top, at::kCPU),
-                        circle_outside(width, left, width - 2 * left, at::kCPU),
-                        height,
-                        width);
-      Tensor border = at::ones({height, width}, at::kDouble);
-      border.narrow(0, top, height - 2 * top).narrow(1, left, width - 2 * left).zero_();
-      const Tensor image = Rng(1).normal({2, 3, height, width}), hat = at::fft_rfft2(image);
-      const Tensor values = bands.from_spectrum(hat);
-      EXPECT_EQ(values.sizes(), at::IntArrayRef({2, 3, bands.size()}));
-      // The values determine the image on the border.
-      EXPECT_LT(relative_error(at::view_as_real(bands.into_spectrum(values)),
-                               at::view_as_real(at::fft_rfft2(border * image))),
-                1e-12);
-    }
+    for (const auto& [top, left] : {std::pair<int64_t, int64_t>{1, 2}, {0, 2}, {3, 0}})
+      for (const auto type : {at::kDouble, at::kFloat}) {
+        const Bands bands(circle_outside(height, top, height - 2 * top, at::kCPU),
+                          circle_outside(width, left, width - 2 * left, at::kCPU),
+                          height,
+                          width);
+        Tensor border = at::ones({height, width}, at::kDouble);
+        border.narrow(0, top, height - 2 * top).narrow(1, left, width - 2 * left).zero_();
+        const Shape frame{height, width};
+        const auto image = [&](const Tensor& hat) {
+          return at::fft_irfft2(hat, at::IntArrayRef(frame)).to(at::kDouble);
+        };
+        const Tensor power =
+            CircularBlur(skew(3, 4), height, width).power(border.reshape({1, 1, height, width}));
+        const Tensor symbol = 0.1 / (power + 0.1);
+        const Tensor wanted = Rng(1).normal({2, 3, height, width});
+        const Tensor spectrum = at::fft_rfft2(wanted).to(at::toComplexType(type));
+        const Bands::Solved found =
+            bands.solve(symbol.to(type), bands.inverses(symbol), spectrum, {.tolerance = 1e-5});
+        const Tensor u = image(found.spectrum / symbol);
+        EXPECT_LT((u * (1 - border)).abs().max().item<double>(),
+                  type == at::kDouble ? 1e-13 : 1e-5);
+        EXPECT_LT(relative_error(image(found.spectrum) * border, wanted * border), 1e-4);
+      }
 }
 
 TEST(FramedBlur, MeasuresAsAMaskedBlurDoes) {
