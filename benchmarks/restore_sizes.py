@@ -99,11 +99,11 @@ def main():
                                      ("scratches", 4000, 3000, ["--mask", "MASK"])):
         seconds, megabytes = measure(options, picture, kind, width, height, *how)
         rows.append([kind, width, height, seconds, None, megabytes, None])
-    shown = lambda value: "" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    number = lambda value: "" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
     Path(options.out).parent.mkdir(parents=True, exist_ok=True)
     scratch = f"{options.out}.tmp"
     with open(scratch, "w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *([shown(v) for v in row] for row in rows)])
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *([row[0], *map(number, row[1:])] for row in rows)])
     os.replace(scratch, options.out)
     print(Path(options.out).read_text(), end="")
 
