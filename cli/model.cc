@@ -89,9 +89,9 @@ void add_device_options(CLI::App& verb, ModelOptions& options) {
       ->capture_default_str();
 }
 
-void name_network(ModelOptions& options, bool one_evaluation) {
+void name_network(ModelOptions& options, bool large_on_cpu) {
   if (options.path.empty())
-    options.path = photos_network(parse_device(options.device), one_evaluation);
+    options.path = photos_network(parse_device(options.device), large_on_cpu);
 }
 
 Checkpoint load_any_model(const ModelOptions& options) {

@@ -19,7 +19,7 @@ void add_model_options(CLI::App& verb, ModelOptions& options, const std::string&
 void add_device_options(CLI::App& verb, ModelOptions& options);
 
 // Names the network for photographs in options that name none.
-void name_network(ModelOptions& options, bool one_evaluation = false);
+void name_network(ModelOptions& options, bool large_on_cpu = false);
 
 // Loads a checkpoint of any format that eps convert reads to the device in the dtype of the
 // options. The dtype auto is the arithmetic that the checkpoint was made for on a GPU, and float32

@@ -122,7 +122,7 @@ void run_restore(RestoreOptions o) {
     std::cerr << "eps: warning: --noise " << o.noise
               << " is in grey levels of 8 bits; did you mean "
               << "sigma=" << o.noise << "?\n";
-  name_network(o.network, o.request.quick);
+  name_network(o.network, o.request.quick || !o.request.operator_options.mask.empty());
   const Checkpoint model = load_restoring_network(o.network, o.request.method);
   const RestorationResult result = restore_in_sight(o.request, o.network, model);
   report::write_restored(folder, result, o.arrays);
@@ -257,8 +257,8 @@ void add_restore(CLI::App& app) {
   verb->add_option(
       "--model",
       o->network.path,
-      "Network for the posterior or the method: a name or a file; photos-eps if not given, for "
-      "samples on a CPU photos-eps-small");
+      "Network for the posterior or the method: a name or a file; photos-eps if not given, on a "
+      "CPU for --quick and --mask alone, and photos-eps-small else");
   add_device_options(*verb, o->network);
   add_sampling_options(*verb, *o);
   verb->add_option("--out",

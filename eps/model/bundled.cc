@@ -120,9 +120,9 @@ std::string find_model(const std::string& name) {
        "; or give a file");
 }
 
-std::string photos_network(at::Device device, bool one_evaluation) {
+std::string photos_network(at::Device device, bool large_on_cpu) {
   const std::string large = "photos-eps", small = "photos-eps-small";
-  const bool affordable = one_evaluation || !device.is_cpu();
+  const bool affordable = large_on_cpu || !device.is_cpu();
   return affordable && !look_for(large + kSuffix).empty() ? large : small;
 }
 

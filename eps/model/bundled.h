@@ -16,9 +16,10 @@ namespace eps {
 std::string find_model(const std::string& name);
 
 // Returns the name of the network for photographs of any size where none is named: photos-eps on a
-// GPU and for one evaluation; photos-eps-small for samples on a CPU, where the large one takes ten
+// GPU, and where `large_on_cpu`, as for one evaluation and for holes, in whose samples the small
+// one leaves specks; photos-eps-small for other samples on a CPU, where the large one takes eight
 // times as long, and where the large one is not installed.
-std::string photos_network(at::Device device, bool one_evaluation = false);
+std::string photos_network(at::Device device, bool large_on_cpu = false);
 
 // Returns the names of all networks in the models folders, sorted.
 std::vector<std::string> model_names();

@@ -116,8 +116,8 @@ def restore(
               one for each channel; estimated if not given, by networks of the posterior
     samples   8 if not given, 4 of a picture of more than 256 x 256 pixels
     steps     of the method; 20 if not given, 10 of a large picture on a CPU
-    model     a network: a name, a file, eps.load(...), an eps.Posterior; photos-eps if not given, for
-              samples on a CPU photos-eps-small; or with a method of priors
+    model     a network: a name, a file, eps.load(...), an eps.Posterior; photos-eps if not given, on a
+              CPU for quick and mask alone, and photos-eps-small else; or with a method of priors
               such as method="dps", any function denoise(x, sigma), with an operator and the noise
     simulate  y is the file of a clean image, which is measured first
     quick     one evaluation: the mean alone
@@ -126,7 +126,7 @@ def restore(
     Ctrl-C ends it at the next evaluation of the network.
     """
     if model is None:
-        model = _eps.photos_network("auto", bool(quick))
+        model = _eps.photos_network("auto", bool(quick) or mask is not None)
     if is_file(model):
         model = load(model)
     array = None if is_file(y) else _real(image(y, "y"))

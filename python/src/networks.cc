@@ -196,8 +196,8 @@ void bind_networks(py::module_& m) {
   m.def("python_denoiser", &python_denoiser);
   m.def("model_names", &model_names);
   m.def("find_model", &find_model);
-  m.def("photos_network", [](const std::string& device, bool one_evaluation) {
-    return photos_network(parse_device(device), one_evaluation);
+  m.def("photos_network", [](const std::string& device, bool large_on_cpu) {
+    return photos_network(parse_device(device), large_on_cpu);
   });
   m.def("find_in_models", &find_in_models);
 }
