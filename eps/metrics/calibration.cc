@@ -98,17 +98,22 @@ int64_t samples_for_level(double level) {
   return static_cast<int64_t>(std::ceil(snap(2 / (1 - level) - 1)));
 }
 
-Interval central_interval(const Tensor& samples, double level) {
-  return central_interval_in_order(in_order(samples), level);
-}
+namespace {
 
-Interval central_interval_in_order(const Tensor& ordered, double level) {
+// Returns the interval of samples that are in order already.
+Interval interval_in_order(const Tensor& ordered, double level) {
   check_level(level);
   const int64_t S = ordered.size(0), wanted = samples_for_level(level);
   check(S >= wanted, "coverage: level ", level, " needs ", wanted, " samples or more, got ", S);
   const double whole = static_cast<double>(S + 1);
   return {order_statistic(ordered, snap(whole * (1 - level) / 2)),
           order_statistic(ordered, snap(whole * (1 + level) / 2))};
+}
+
+}  // namespace
+
+Interval central_interval(const Tensor& samples, double level) {
+  return interval_in_order(in_order(samples), level);
 }
 
 Tensor coverage(const Tensor& samples, const Tensor& truth, double level) {
@@ -119,7 +124,7 @@ Tensor coverage(const Tensor& samples, const Tensor& truth, double level) {
 Tensor coverage_in_order(const Tensor& ordered, const Tensor& truth, double level) {
   check_ensemble("coverage", ordered, truth);
   return for_each_image(ordered, truth, [&](const Tensor& x, const Tensor& z) {
-    const Interval interval = central_interval_in_order(x, level);
+    const Interval interval = interval_in_order(x, level);
     return fraction_inside(interval.low, z, interval.high) + zero_if_finite(x, z);
   });
 }

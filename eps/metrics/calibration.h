@@ -35,8 +35,7 @@ struct Interval {
 Interval central_interval(const Tensor& samples, double level);
 // Returns the part of each image's pixels, (N), inside the central interval.
 Tensor coverage(const Tensor& samples, const Tensor& truth, double level);
-// Return the same of samples that are in order already.
-Interval central_interval_in_order(const Tensor& ordered, double level);
+// Returns the same of samples that are in order already.
 Tensor coverage_in_order(const Tensor& ordered, const Tensor& truth, double level);
 // Returns the part between the least and the greatest sample, whose level is (S - 1)/(S + 1).
 Tensor range_coverage(const Tensor& samples, const Tensor& truth);

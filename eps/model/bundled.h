@@ -17,8 +17,8 @@ std::string find_model(const std::string& name);
 
 // Returns the name of the network for photographs of any size where none is named: photos-eps on a
 // GPU, and where `large_on_cpu`, as for one evaluation and for holes, in whose samples the small
-// one leaves specks; photos-eps-small for other samples on a CPU, where the large one takes eight
-// times as long, and where the large one is not installed.
+// one leaves specks; photos-eps-small for other samples on a CPU, where the large one takes
+// several times as long, and where the large one is not installed.
 std::string photos_network(at::Device device, bool large_on_cpu = false);
 
 // Returns the names of all networks in the models folders, sorted.

@@ -25,8 +25,8 @@ from .operators import Operator, bound_operator, inpainting, operator
 def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
     """Returns their linear physics as an operator for images like `image`, (N, C, H, W).
 
-    A mask of pixels becomes ours, whose functions of A'A are exact and much faster. Solves are `physics.prox_l2` where it is a closed form; a decomposable physics has
-    its spectrum. Elsewhere conjugate gradients solve with A and A_adjoint, in float64.
+    A mask of pixels becomes ours, whose functions of A'A are exact. Solves are `physics.prox_l2`
+    where it is a closed form; a decomposable physics has its spectrum. Elsewhere conjugate gradients solve with A and A_adjoint, in float64.
     """
     if not isinstance(physics, LinearPhysics):
         raise _eps.Error(f"deepinv: a LinearPhysics is wanted, got {type(physics).__name__}")
