@@ -53,6 +53,7 @@ set(EPS_PUBLIC_HEADERS
     eps/data/image_set.h
     eps/metrics/bootstrap.h
     eps/metrics/calibration.h
+    eps/metrics/interval.h
     eps/metrics/consistency.h
     eps/metrics/metric.h
     eps/metrics/psnr.h

@@ -5,6 +5,7 @@
 
 #include "eps/metrics/ensemble.h"
 #include "eps/metrics/evaluation.h"
+#include "eps/metrics/interval.h"
 #include "eps/metrics/ordered.h"
 
 namespace eps {
@@ -13,24 +14,6 @@ namespace {
 // Returns 0, or NaN where an image's samples or its truth are not finite: comparisons would hide
 // it.
 Tensor zero_if_finite(const Tensor& x, const Tensor& z) { return 0 * (x.sum() + z.sum()); }
-
-// Rounds numbers that are whole but for rounding, such as (S + 1)(1 - 0.8)/2.
-double snap(double number) {
-  const double whole = std::round(number);
-  return std::abs(number - whole) < 1e-9 ? whole : number;
-}
-
-void check_level(double level) {
-  check(level > 0 && level < 1, "coverage: the level must be between 0 and 1, got ", level);
-}
-
-// Returns order statistic number `position`, 1 ... S, of (S, ...) sorted values; between two,
-// interpolated.
-Tensor order_statistic(const Tensor& sorted, double position) {
-  const double below = std::floor(position), part = position - below;
-  const Tensor low = sorted[static_cast<int64_t>(below) - 1];
-  return part == 0 ? low : at::lerp(low, sorted[static_cast<int64_t>(below)], part);
-}
 
 Tensor fraction_inside(const Tensor& low, const Tensor& z, const Tensor& high) {
   return at::logical_and(low <= z, z <= high).to(at::kDouble).mean();
@@ -93,29 +76,6 @@ Statistic rank_chi2(const Tensor& histograms) {
   return {ratio, 2};
 }
 
-int64_t samples_for_level(double level) {
-  check_level(level);
-  return static_cast<int64_t>(std::ceil(snap(2 / (1 - level) - 1)));
-}
-
-namespace {
-
-// Returns the interval of samples that are in order already.
-Interval interval_in_order(const Tensor& ordered, double level) {
-  check_level(level);
-  const int64_t S = ordered.size(0), wanted = samples_for_level(level);
-  check(S >= wanted, "coverage: level ", level, " needs ", wanted, " samples or more, got ", S);
-  const double whole = static_cast<double>(S + 1);
-  return {order_statistic(ordered, snap(whole * (1 - level) / 2)),
-          order_statistic(ordered, snap(whole * (1 + level) / 2))};
-}
-
-}  // namespace
-
-Interval central_interval(const Tensor& samples, double level) {
-  return interval_in_order(in_order(samples), level);
-}
-
 Tensor coverage(const Tensor& samples, const Tensor& truth, double level) {
   check_ensemble("coverage", samples, truth);
   return coverage_in_order(in_order(samples), truth, level);
@@ -125,6 +85,14 @@ Tensor coverage_in_order(const Tensor& ordered, const Tensor& truth, double leve
   check_ensemble("coverage", ordered, truth);
   return for_each_image(ordered, truth, [&](const Tensor& x, const Tensor& z) {
     const Interval interval = interval_in_order(x, level);
+    return fraction_inside(interval.low, z, interval.high) + zero_if_finite(x, z);
+  });
+}
+
+Tensor interval_coverage(const Tensor& samples, const Tensor& truth) {
+  check_ensemble("interval", samples, truth, 2);
+  return for_each_image(samples, truth, [](const Tensor& x, const Tensor& z) {
+    const Interval interval = interval_90(x);
     return fraction_inside(interval.low, z, interval.high) + zero_if_finite(x, z);
   });
 }

@@ -24,19 +24,12 @@ Statistic rank_deviation(const Tensor& histograms);
 // other. Needs two images or more.
 Statistic rank_chi2(const Tensor& histograms);
 
-// Returns the number of samples that an interval of this level needs, its ends between the first
-// and the last.
-int64_t samples_for_level(double level);
-// An `Interval` is the central interval of a level among S samples (S, ...): its ends are the order
-// statistics at (S + 1)(1 -+ level)/2, interpolated. Fewer samples than it needs are an Error.
-struct Interval {
-  Tensor low, high;  // (...)
-};
-Interval central_interval(const Tensor& samples, double level);
 // Returns the part of each image's pixels, (N), inside the central interval.
 Tensor coverage(const Tensor& samples, const Tensor& truth, double level);
 // Returns the same of samples that are in order already.
 Tensor coverage_in_order(const Tensor& ordered, const Tensor& truth, double level);
+// Returns the part inside the 90% interval that eps restore gives (eps/metrics/interval.h).
+Tensor interval_coverage(const Tensor& samples, const Tensor& truth);
 // Returns the part between the least and the greatest sample, whose level is (S - 1)/(S + 1).
 Tensor range_coverage(const Tensor& samples, const Tensor& truth);
 

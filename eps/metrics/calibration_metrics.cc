@@ -3,6 +3,7 @@
 
 #include "eps/metrics/calibration.h"
 #include "eps/metrics/ensemble.h"
+#include "eps/metrics/interval.h"
 #include "eps/metrics/measured_part.h"
 #include "eps/metrics/metric.h"
 
@@ -23,6 +24,18 @@ Metric coverage_metric(int percent) {
             return coverage_in_order(e.ordered(), e.truth, level);
           }};
 }
+
+const Metric kInterval = {
+    .name = "interval_90",
+    .label = "Interval 90",
+    .help =
+        "part of the true pixels inside the 90% interval of a restoration: Student's below "
+        "19 samples",
+    .better = Better::target,
+    .target = 0.9,
+    .digits = 3,
+    .needs = {.samples = 2},
+    .per_image = [](const Ensemble& e) { return interval_coverage(e.ordered(), e.truth); }};
 
 const Metric kCoverageOfRange = {
     .name = "coverage_range",
@@ -94,6 +107,7 @@ std::vector<Metric> metrics_of_parts() {
   for (const auto& [label, metric] :
        std::vector<std::pair<std::string, Metric>>{{"Coverage 80", coverage_metric(80)},
                                                    {"Coverage 90", coverage_metric(90)},
+                                                   {"Interval 90", kInterval},
                                                    {"Ranks", rank_metrics().front()},
                                                    {"Spread", kSpreadSkill}})
     for (const Part part : {Part::measured, Part::unmeasured})
@@ -105,7 +119,7 @@ std::vector<Metric> metrics_of_parts() {
 
 EPS_METRICS(70,
             {coverage_metric(50), coverage_metric(80), coverage_metric(90), coverage_metric(95)});
-EPS_METRICS(71, {kCoverageOfRange});
+EPS_METRICS(71, {kInterval, kCoverageOfRange});
 EPS_METRICS(72, rank_metrics());
 EPS_METRICS(73, {kSpreadSkill});
 EPS_METRICS(74, metrics_of_parts());

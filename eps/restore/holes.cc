@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "eps/base/streams.h"
+#include "eps/metrics/interval.h"
 #include "eps/operators/factories.h"
 
 namespace eps {

@@ -2,44 +2,14 @@
 #include "eps/restore/restoration.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 
-#include "eps/metrics/calibration.h"
 #include "eps/metrics/consistency.h"
+#include "eps/metrics/interval.h"
 
 namespace eps {
 namespace {
-
-constexpr double kLevel = 0.9;
-
-// The 95% quantiles of Student's t with 1, 2, ..., 17 degrees of freedom.
-constexpr std::array<double, 17> kStudent = {6.3138,
-                                             2.9200,
-                                             2.3534,
-                                             2.1318,
-                                             2.0150,
-                                             1.9432,
-                                             1.8946,
-                                             1.8595,
-                                             1.8331,
-                                             1.8125,
-                                             1.7959,
-                                             1.7823,
-                                             1.7709,
-                                             1.7613,
-                                             1.7531,
-                                             1.7459,
-                                             1.7396};
-
-// Returns a predictive interval: the truth is one more draw from the law of the samples.
-Interval predictive_interval(const Tensor& mean, const Tensor& deviation, int64_t samples) {
-  const auto S = static_cast<double>(samples);
-  const Tensor reach =
-      kStudent[static_cast<size_t>(samples - 2)] * std::sqrt(1 + 1 / S) * deviation;
-  return {(mean - reach).clamp(-1, 1), (mean + reach).clamp(-1, 1)};
-}
 
 // Returns the problem for a denoiser of `channels` channels. The noise of the measurement is that
 // of the mean of all channels; the added noise has no part in that mean, and makes the noise of
@@ -101,11 +71,6 @@ Tensor draw(const MethodChoice& choice,
 
 }  // namespace
 
-std::string interval_kind(int64_t samples) {
-  if (samples < 2) return "none";
-  return samples < samples_for_level(kLevel) ? "student_t" : "quantiles";
-}
-
 Restoration summarise(const Tensor& samples) {
   Restoration result;
   result.samples = samples.to(at::kCPU, at::kDouble);
@@ -113,11 +78,9 @@ Restoration summarise(const Tensor& samples) {
   const int64_t S = samples.size(0);
   if (interval_kind(S) == "none") return result;
   result.deviation = result.samples.std(0);
-  const Interval interval = interval_kind(S) == "quantiles"
-                                ? central_interval(result.samples, kLevel)
-                                : predictive_interval(result.mean, result.deviation, S);
-  result.low = interval.low;
-  result.high = interval.high;
+  const Interval interval = interval_90(result.samples);
+  result.low = interval.low.clamp(-1, 1);
+  result.high = interval.high.clamp(-1, 1);
   return result;
 }
 

@@ -48,14 +48,6 @@ Restoration restore(const MethodChoice& choice,
 // Returns mean, deviation and interval of samples (S, C, H, W).
 Restoration summarise(const Tensor& samples);
 
-// Returns how S samples give the interval that holds the truth with 90%:
-//   quantiles  from 19 on, by their order statistics (central_interval());
-//   student_t  below, where they cannot resolve tails of 5%: mean +- t s sqrt(1 + 1/S), t the 95%
-//              quantile of Student's t with S - 1 degrees of freedom, exact where the posterior is
-//              Gaussian, clipped to [-1, 1];
-//   none       of one sample.
-std::string interval_kind(int64_t samples);
-
 // Returns the factor of the measurement noise before a denoiser of `channels` channels: sqrt(C) for
 // a measurement of a grey image (see restore()), 1 otherwise.
 double noise_factor(const Problem& problem, int64_t channels);

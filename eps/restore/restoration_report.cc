@@ -7,6 +7,7 @@
 
 #include "eps/base/json.h"
 #include "eps/base/version.h"
+#include "eps/metrics/interval.h"
 #include "eps/metrics/psnr.h"
 
 namespace eps {

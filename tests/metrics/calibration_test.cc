@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "eps/metrics/interval.h"
 #include "tests/files.h"
 
 namespace eps {
@@ -185,6 +186,22 @@ TEST(Coverage, IsTheLevelForExactPosteriorDraws) {
   }
   const auto narrow = gaussian_model(39, 20, 3000, 8, 0.5);
   EXPECT_LT(coverage(narrow.samples, narrow.truth, 0.9).mean().item<double>(), 0.7);
+}
+
+// 60000 pixels, 5 standard errors: exact for a Gaussian, and from 19 samples on for any law.
+TEST(Coverage, OfTheIntervalThatIsGivenIsNinetyPercentOfAnyNumberOfSamples) {
+  const auto [samples, truth] = gaussian_model(39, 20, 3000, 8);
+  for (const int64_t S : {2, 4, 8, 18, 19, 39}) {
+    const Tensor found = interval_coverage(samples.slice(0, 0, S), truth);
+    EXPECT_LT(std::abs(binomial_z(found.mean().item<double>(), 0.9, 60000)), 5) << S;
+    if (S >= 19) {
+      EXPECT_TRUE(found.equal(coverage(samples.slice(0, 0, S), truth, 0.9)));
+    }
+  }
+  EXPECT_EQ(error_of([] {
+              interval_coverage(at::zeros({1, 1, 2}), at::zeros({1, 2}));
+            }),
+            "interval: at least 2 samples of each image are wanted, got 1");
 }
 
 TEST(Coverage, OfATruthThatEqualsAllSamplesIsOne) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "eps/experiment/protocol.h"
+#include "eps/metrics/interval.h"
 #include "eps/operators/factories.h"
 #include "eps/operators/task.h"
 #include "tests/files.h"
