@@ -13,6 +13,9 @@ class Denoiser {
  public:
   virtual ~Denoiser() = default;
   virtual Tensor mean(const Query& query) const = 0;  // E[x0 | query]
+  // Returns whether mean() decides nothing on the host by a sigma on the device, and copies nothing
+  // to the device, so that a GPU can replay it.
+  virtual bool recordable() const { return false; }
   // Returns the input with which make_query() builds this denoiser's queries for a method of the
   // given input, or none where the denoiser cannot serve such a method. An exact prior needs the
   // operator in the query, which palette's query lacks.

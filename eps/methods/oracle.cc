@@ -3,6 +3,8 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
+#include "eps/methods/recorded_mean.h"
+
 namespace eps {
 namespace {
 
@@ -62,9 +64,19 @@ Tensor Linearisation::vjp(const Tensor& v) const {
 }
 
 Oracle::Oracle(const Denoiser& denoiser, const Problem& problem, int64_t vjp_batch)
-    : denoiser_(denoiser), operator_(problem.A), problem_(problem), vjp_batch_(vjp_batch) {
+    : denoiser_(denoiser),
+      operator_(problem.A),
+      problem_(problem),
+      vjp_batch_(vjp_batch),
+      posterior_(std::make_unique<RecordedMean>(
+          [this](const Tensor& x_t, const Coefficients& c) { return evaluate(x_t, c); },
+          denoiser.recordable())) {
   problem_.A = std::make_shared<CountingOperator>(operator_, cost_);
 }
+
+Oracle::~Oracle() = default;
+
+bool Oracle::replays() const { return posterior_->replays(); }
 
 void Oracle::report(const Tensor& estimates) {
   cost_.evaluations += estimates.size(0);
@@ -72,10 +84,14 @@ void Oracle::report(const Tensor& estimates) {
   if (on_evaluation) on_evaluation(estimates.size(0));
 }
 
-Tensor Oracle::ask(Query query) {
-  if (query.A) query.A = operator_;  // the denoiser's own solves with A are no part of the cost
-  const auto dtype = query.x.scalar_type();
-  const Tensor estimates = denoiser_.mean(query).to(dtype);
+// The denoiser's own solves with A are no part of the cost.
+Tensor Oracle::answer(Query query) const {
+  if (query.A) query.A = operator_;
+  return denoiser_.mean(query);
+}
+
+Tensor Oracle::ask(const Query& query) {
+  const Tensor estimates = answer(query).to(query.x.scalar_type());
   report(estimates);
   return estimates;
 }
@@ -106,12 +122,24 @@ Linearisation Oracle::linearise(const Tensor& x, const Tensor& sigma) {
 Tensor Oracle::posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c) {
   const std::optional<NetworkInput> own = denoiser_.input_for(input);
   check(own.has_value(), "posterior_mean: the denoiser serves no method for ", to_string(input));
-  const Query query = make_query(*own, problem_, x_t, c, trajectory_);
+  if (*own != own_input_) posterior_->forget();
+  own_input_ = *own;
+  const int64_t solves = cost_.solves;
+  const Tensor estimates = (*posterior_)(problem_, x_t, c).to(x_t.scalar_type());
+  // A replay solves what the evaluation before it solved.
+  if (!posterior_->replays()) solves_ = cost_.solves - solves;
+  cost_.solves = solves + solves_;
+  report(estimates);
+  return estimates;
+}
+
+Tensor Oracle::evaluate(const Tensor& x_t, const Coefficients& c) {
+  const Query query = make_query(own_input_, problem_, x_t, c, trajectory_);
   const PivotPath& pivots = trajectory_.pivots;
   if (pivots.iterations() > cost_.pivot_iterations) cost_.solves += x_t.size(0);
   cost_.pivot_iterations = pivots.iterations();
   cost_.pivot_error = pivots.largest_error();
-  return ask(query);
+  return answer(query);
 }
 
 }  // namespace eps

@@ -6,6 +6,8 @@
 
 namespace eps {
 
+class RecordedMean;
+
 // A `Cost` counts in images: one evaluation of a batch of 8 counts 8.
 struct Cost {
   int64_t evaluations = 0;  // of the denoiser
@@ -50,6 +52,7 @@ class Oracle {
   // memory at once (0: all of them); a larger batch is evaluated again, part by part, for each
   // product, which then costs more but counts the same.
   Oracle(const Denoiser& denoiser, const Problem& problem, int64_t vjp_batch = 0);
+  ~Oracle();
   Oracle(const Oracle&) = delete;
 
   // Returns the problem, with an operator that counts its solves.
@@ -63,7 +66,9 @@ class Oracle {
   Tensor denoise(const Tensor& x, const Tensor& sigma);
   Linearisation linearise(const Tensor& x, const Tensor& sigma);
   // Returns E[x0 | x_t, y] for a method of this input, from a query with the denoiser's own input.
+  // On a GPU the evaluations of few and small images are replayed (RecordedMean).
   Tensor posterior_mean(const NetworkInput& input, const Tensor& x_t, const Coefficients& c);
+  bool replays() const;
   // Returns the denoiser, for its noise levels.
   const Denoiser& denoiser() const { return denoiser_; }
 
@@ -74,7 +79,9 @@ class Oracle {
   std::function<void(int64_t images)> on_evaluation = {};
 
  private:
-  Tensor ask(Query query);
+  Tensor answer(Query query) const;
+  Tensor ask(const Query& query);
+  Tensor evaluate(const Tensor& x_t, const Coefficients& c);
   void report(const Tensor& estimates);
   // Returns the labels of the images [begin, end) of a batch of `images`, which may hold each
   // problem several times.
@@ -85,7 +92,11 @@ class Oracle {
   Problem problem_;
   const int64_t vjp_batch_;
   Cost cost_;
-  Trajectory trajectory_;  // of posterior_mean()
+  // Of posterior_mean():
+  NetworkInput own_input_;
+  Trajectory trajectory_;
+  int64_t solves_ = 0;  // of an evaluation
+  std::unique_ptr<RecordedMean> posterior_;
 };
 
 }  // namespace eps

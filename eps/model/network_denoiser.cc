@@ -45,6 +45,14 @@ Tensor NetworkDenoiser::mean(const Query& query) const {
   return denoise(network_, sized->preconditioning, input_, query, sized->tiling);
 }
 
+// The other kinds look their noise levels up in tables on the host.
+bool NetworkDenoiser::recordable() const {
+  using Kind = Preconditioning::Kind;
+  const Kind kind = preconditioning_.kind;
+  return !network_.is_external() &&
+         (kind == Kind::anisotropic || kind == Kind::edm || kind == Kind::vp || kind == Kind::ve);
+}
+
 std::optional<NetworkInput> NetworkDenoiser::input_for(const NetworkInput& method) const {
   if (!serves(input_, method)) return {};
   return method.conditional() ? input_ : NetworkInput::prior;

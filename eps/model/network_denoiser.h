@@ -21,6 +21,7 @@ class NetworkDenoiser final : public Denoiser {
   explicit NetworkDenoiser(const Checkpoint& checkpoint, int64_t pass_bytes = 0);
 
   Tensor mean(const Query& query) const override;
+  bool recordable() const override;
   std::optional<NetworkInput> input_for(const NetworkInput& method) const override;
   double sigma_min() const override { return preconditioning_.sigma_min(); }
   double sigma_max() const override { return preconditioning_.sigma_max(); }

@@ -13,16 +13,15 @@ struct DeviceGraph::Recording {
 
 bool DeviceGraph::available(at::Device device) { return device.is_cuda(); }
 
-DeviceGraph::DeviceGraph(const std::function<void()>& work)
+DeviceGraph::DeviceGraph(const std::function<void()>& work, int warm_up)
     : recording_(std::make_unique<Recording>()) {
-  constexpr int kWarmUp = 3;
   const auto current = c10::cuda::getCurrentCUDAStream();
   // CUDA cannot record the default stream.
   const auto side = c10::cuda::getStreamFromPool();
   current.synchronize();
   {
     const c10::cuda::CUDAStreamGuard guard(side);
-    for (int i = 0; i < kWarmUp; ++i) work();
+    for (int i = 0; i < warm_up; ++i) work();
     side.synchronize();
     recording_->graph.capture_begin();
     work();

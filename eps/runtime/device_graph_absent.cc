@@ -7,7 +7,7 @@ struct DeviceGraph::Recording {};
 
 bool DeviceGraph::available(at::Device) { return false; }
 
-DeviceGraph::DeviceGraph(const std::function<void()>&) {
+DeviceGraph::DeviceGraph(const std::function<void()>&, int) {
   fail("device graph: this library was built without CUDA");
 }
 
