@@ -1,20 +1,24 @@
 // Time of an evaluation of faces64-eps, by operator: the pivot, the functions of A'A that scale the
 // network's input and output, and the network, over the network alone.
 //
-//   build/release/benchmarks/operator_bench [cpu|cuda] [batch]
+//   build/release/benchmarks/operator_bench [cpu|cuda] [batch] [float32|bfloat16]
 //
 // Both are timed in turns, under the same load of the machine, at noise levels from 80 to 0.02; the
-// ratio is that of the sums. `once` is the time of what an operator computes once for all levels.
+// ratio is that of the sums. On a GPU both are replayed where an evaluation is, and operators are
+// those for many evaluations (eps/operators/dense_basis.h). `once` is the time of what an operator
+// computes once for all levels.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <string>
 
-#include "eps/diffusion/denoiser.h"
+#include "eps/methods/oracle.h"
 #include "eps/model/bundled.h"
 #include "eps/model/network_denoiser.h"
+#include "eps/operators/dense_basis.h"
 #include "eps/operators/task.h"
 #include "eps/runtime/device.h"
+#include "eps/runtime/device_graph.h"
 
 namespace eps {
 namespace {
@@ -48,47 +52,82 @@ class Timer {
   at::Device device_;
 };
 
-void run(at::Device device, int64_t batch) {
-  const c10::InferenceMode guard;
+// The network by itself, replayed where that is possible.
+class BareNetwork {
+ public:
+  BareNetwork(const Checkpoint& network, const Shape& images, const at::TensorOptions& options)
+      : network_(network.network),
+        x_(at::zeros({images[0], network.input.channels(3), images[2], images[3]}, options)),
+        level_(at::zeros({1}, options)) {
+    if (DeviceGraph::available(x_.device()))
+      graph_ =
+          std::make_unique<DeviceGraph>([this] { answer_ = network_.forward(x_, level_, {}); });
+  }
+  Tensor answer() {
+    if (!graph_) return network_.forward(x_, level_, {});
+    graph_->replay();
+    return answer_;
+  }
+
+ private:
+  const nets::UNet network_;
+  const Tensor x_, level_;
+  Tensor answer_;
+  std::unique_ptr<DeviceGraph> graph_;
+};
+
+void run(at::Device device, int64_t batch, at::ScalarType dtype) {
+  const c10::NoGradGuard guard;
+  prepare_device(device);
   Checkpoint network = read_checkpoint(find_model("faces64-eps"));
-  network.network.to(device, at::kFloat);
+  network.network.to(device, dtype);
   const NetworkDenoiser denoiser(network);
   const Timer timer(device);
   const Shape one{1, 3, 64, 64}, all{batch, 3, 64, 64};
-  const auto options = at::TensorOptions(device).dtype(at::kFloat);
-  fmt::print("{:<62} {:>9} {:>9} {:>7} {:>9}\n", "operator", "network", "with", "ratio", "once");
+  const auto options = at::TensorOptions(device).dtype(at::kDouble);
+  BareNetwork bare(network, all, options.dtype(at::kFloat));
+  fmt::print("{:<62} {:>9} {:>9} {:>7} {:>9} {:>8}\n",
+             "operator",
+             "network",
+             "with",
+             "ratio",
+             "once",
+             "replayed");
   for (const std::string& spec : kSpecs) {
     Rng rng(1), streams(2, batch);
     const Tensor x0 = 0.3 * rng.normal(one, options);
-    const Operator A = make_operator(spec, x0, rng);
-    const Problem problem = observe(A, x0, scalar(0.05), rng);
-    const NetworkInput input = network.input;
-    const Mean mean = posterior_mean(denoiser, problem, edm(), input);
-    const Tensor channels = at::zeros({batch, input.channels(3), 64, 64}, options);
+    const Operator drawn = make_operator(spec, x0, rng);
+    const Problem measured = observe(drawn, x0, scalar(0.05), rng);
+    const std::vector<double> levels = {80, 20, 5, 1, 0.2, 0.02};
+    double once = 0, with = 0, alone = 0;
+    Problem problem = measured;
+    once += timer.seconds([&] {
+      constexpr int64_t kMany = 1 << 20;
+      problem.A = for_many_evaluations(drawn, x0, kMany);
+      return x0;
+    });
+    Oracle oracle(denoiser, problem);
     const auto step = [&](double sigma) {
       const Tensor x = x0 + sigma * streams.normal(all, options);
-      return timer.seconds([&] { return mean(x, scalar(sigma)); });
+      const Coefficients c = edm().at(scalar(sigma));
+      return timer.seconds([&] { return oracle.posterior_mean(NetworkInput::eps, x, c); });
     };
-    const auto bare = [&] {
-      return timer.seconds(
-          [&] { return network.network.forward(channels, at::zeros({1}, options), {}); });
-    };
-    const std::vector<double> levels = {80, 20, 5, 1, 0.2, 0.02};
-    double first = 0, with = 0, alone = 0;
-    step(1);
-    bare();
-    for (const double sigma : levels) first += step(sigma);  // an operator may begin anew at each
+    const auto network_alone = [&] { return timer.seconds([&] { return bare.answer(); }); };
+    for (int i = 0; i < 3; ++i) network_alone();
+    // An operator may begin anew at each level.
+    for (const double sigma : levels) once += step(sigma);
     for (const double sigma : levels)
-      for (int round = 0; round < 2; ++round) {
+      for (int round = 0; round < 4; ++round) {
         with += step(sigma);
-        alone += bare();
+        alone += network_alone();
       }
-    fmt::print("{:<62} {:>6.1f} ms {:>6.1f} ms {:>7.3f} {:>6.0f} ms\n",
+    fmt::print("{:<62} {:>6.2f} ms {:>6.2f} ms {:>7.3f} {:>6.0f} ms {:>8}\n",
                spec,
-               alone / 12 * 1e3,
-               with / 12 * 1e3,
+               alone / 24 * 1e3,
+               with / 24 * 1e3,
                with / alone,
-               std::max(0.0, first - with / 2) * 1e3);
+               std::max(0.0, once - with / 4) * 1e3,
+               oracle.replays());
   }
 }
 
@@ -97,5 +136,8 @@ void run(at::Device device, int64_t batch) {
 
 int main(int count, char** arguments) {
   const std::string device = count > 1 ? arguments[1] : "cpu";
-  eps::run(at::Device(device), count > 2 ? std::stoll(arguments[2]) : 8);
+  const bool half = count > 3 && arguments[3] == std::string("bfloat16");
+  eps::run(at::Device(device),
+           count > 2 ? std::stoll(arguments[2]) : 8,
+           half ? at::kBFloat16 : at::kFloat);
 }

@@ -1,14 +1,20 @@
 // Problems made of clean images, and samples of them by a method.
 #include "eps/experiment/protocol.h"
 
+#include "eps/operators/dense_basis.h"
 #include "eps/operators/task.h"
 
 namespace eps::experiment {
 namespace {
 
-// Returns the problem of the images [begin, end), where image N is image 0 again.
-Problem problem_of(
-    const Protocol& protocol, const Images& images, int64_t begin, int64_t end, at::Device device) {
+// Returns the problem of the images [begin, end), where image N is image 0 again, with the `given`
+// operator, if there is one.
+Problem problem_of(const Protocol& protocol,
+                   const Images& images,
+                   int64_t begin,
+                   int64_t end,
+                   at::Device device,
+                   const Operator& given = nullptr) {
   std::vector<uint64_t> numbers;
   for (int64_t i = begin; i < end; ++i)
     numbers.push_back(static_cast<uint64_t>(i % images.x0.size(0)));
@@ -16,11 +22,27 @@ Problem problem_of(
   const Tensor x0 = images.x0.cpu().index_select(0, chosen).to(device, at::kDouble);
   Rng for_operator(derive_seed(protocol.seed, Stream::measurement_operator), numbers);
   Rng for_noise(derive_seed(protocol.seed, Stream::measurement_noise), numbers);
-  const Operator A = make_operator(find_task(protocol.task).test, x0, for_operator);
+  const Operator A = given ? given : make_operator(find_task(protocol.task).test, x0, for_operator);
   Problem problem = observe(A, x0, scalar(protocol.sigma_y), for_noise);
   if (images.labels.defined())
     problem.labels = images.labels.cpu().index_select(0, chosen).to(device);
   return problem;
+}
+
+// Returns the operator of all images, where the task has one for all of them, prepared for so many
+// evaluations of each of the batches; nothing elsewhere.
+Operator common_operator(const Protocol& protocol,
+                         const Images& images,
+                         at::Device device,
+                         int64_t batches,
+                         int64_t evaluations) {
+  const std::string spec = find_task(protocol.task).test;
+  if (is_random(spec)) return nullptr;
+  const Tensor like = images.x0.slice(0, 0, 1).to(device, at::kDouble);
+  Rng rng(protocol.seed);
+  const Operator A = make_operator(spec, like, rng);
+  if (A->format().batch() != 1) return nullptr;
+  return for_many_evaluations(A, like, batches * evaluations);
 }
 
 // Returns the size of a batch: the protocol's, or all images where a file has one operator for each
@@ -60,6 +82,8 @@ Cost draw_samples(const Protocol& protocol,
                   const std::function<void(const Tensor& samples)>& append) {
   const int64_t count = images.x0.size(0), all = samples * count;
   const int64_t batch = batch_of(protocol, images);
+  const Operator common = common_operator(
+      protocol, images, device, (all + batch - 1) / batch, measured_cost(choice).evaluations);
   Cost cost;
   for (int64_t begin = 0; begin < all; begin += batch) {
     const int64_t end = std::min(begin + batch, all);
@@ -69,8 +93,12 @@ Cost draw_samples(const Protocol& protocol,
     Rng rng(derive_seed(protocol.seed, Stream::posterior_sample), streams);
     Shape shape = images.x0.sizes().vec();
     shape[0] = end - begin;
-    const Samples drawn = sample_posterior(
-        choice, denoiser, problem_of(protocol, images, begin, end, device), shape, rng, options);
+    const Samples drawn = sample_posterior(choice,
+                                           denoiser,
+                                           problem_of(protocol, images, begin, end, device, common),
+                                           shape,
+                                           rng,
+                                           options);
     append(drawn.images);
     cost += drawn.cost;
   }
