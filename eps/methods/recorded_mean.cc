@@ -19,6 +19,7 @@ Tensor RecordedMean::operator()(const Problem& problem, const Tensor& x_t, const
     return function_(x_t, c);
   }
   if (!graph_) record(x_t);
+  if (!graph_) return function_(x_t, c);
   x_t_.copy_(x_t);
   sigma_.fill_(c.beta.item<double>());
   graph_->replay();
@@ -40,7 +41,11 @@ void RecordedMean::record(const Tensor& x_t) {
   sigma_ = at::ones({}, x_t.options().dtype(at::kDouble));
   const Tensor one = scalar(1), zero = scalar(0);
   const auto work = [&] { mean_ = function_(x_t_, {one, sigma_, zero, one}); };
-  graph_ = std::make_unique<const DeviceGraph>(work, /*warm_up=*/1);
+  try {
+    graph_ = std::make_unique<const DeviceGraph>(work, /*warm_up=*/1);
+  } catch (const c10::Error&) {
+    recordable_ = false;
+  }
 }
 
 }  // namespace eps

@@ -21,7 +21,8 @@ class RecordedMean {
       : function_(std::move(function)), recordable_(recordable) {}
 
   // Returns the function of x_t. The first state of a size is evaluated as it is, which makes what
-  // is computed once; at the second the function is recorded, where pays() says so.
+  // is computed once; at the second the function is recorded, where pays() says so. A function that
+  // cannot be recorded after all is evaluated from then on.
   Tensor operator()(const Problem& problem, const Tensor& x_t, const Coefficients& c);
   bool replays() const { return graph_ != nullptr; }  // whether the last answer was replayed
   void forget();                                      // for another problem or function
@@ -36,7 +37,7 @@ class RecordedMean {
   void record(const Tensor& x_t);
 
   const Function function_;
-  const bool recordable_;
+  bool recordable_;
   Tensor x_t_, sigma_, mean_;  // of the recording; before it, x_t_ is the last state
   std::unique_ptr<const DeviceGraph> graph_;
 };

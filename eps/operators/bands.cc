@@ -47,6 +47,19 @@ Tensor along(const Converted& matrix, const Tensor& like) {
   return matrix.as(like.device(), at::toComplexType(at::toRealValueType(like.scalar_type())));
 }
 
+// Returns the transform along the last dimension. PyTorch 2.11's MKL refuses that of no lines,
+// which has the shape of the transform of one.
+template <class Transform>
+Tensor transformed(const Tensor& lines, const Transform& transform) {
+  if (lines.numel() > 0) return transform(lines);
+  Shape one = lines.sizes().vec();
+  for (size_t i = 0; i + 1 < one.size(); ++i) one[i] = 1;
+  const Tensor like = transform(at::zeros(one, lines.options()));
+  Shape shape = lines.sizes().vec();
+  shape.back() = like.size(-1);
+  return at::empty(shape, like.options());
+}
+
 }  // namespace
 
 Tensor circle_outside(int64_t n, int64_t begin, int64_t length, at::Device device) {
@@ -67,20 +80,24 @@ Bands::Bands(const Tensor& rows, const Tensor& columns, int64_t height, int64_t 
       inner_(at::ones({height}, rows.options().dtype(at::kDouble)).index_fill(0, rows, 0)) {}
 
 Tensor Bands::rows_into(const Tensor& rows) const {
-  return at::matmul(along(into_rows_, rows), at::fft_rfft(rows));
+  return at::matmul(along(into_rows_, rows),
+                    transformed(rows, [](const Tensor& x) { return at::fft_rfft(x); }));
 }
 
 Tensor Bands::columns_into(const Tensor& columns) const {
-  return at::matmul(at::fft_fft(columns).transpose(2, 3), along(into_columns_, columns));
+  const Tensor waves = transformed(columns, [](const Tensor& x) { return at::fft_fft(x); });
+  return at::matmul(waves.transpose(2, 3), along(into_columns_, columns));
 }
 
 Tensor Bands::rows_from(const Tensor& spectrum) const {
-  return at::fft_irfft(at::matmul(along(from_rows_, spectrum), spectrum), width_);
+  return transformed(at::matmul(along(from_rows_, spectrum), spectrum),
+                     [this](const Tensor& rows) { return at::fft_irfft(rows, width_); });
 }
 
 Tensor Bands::columns_from(const Tensor& spectrum) const {
   const Tensor columns = at::matmul(spectrum, along(from_columns_, spectrum)).transpose(2, 3);
-  return at::real(at::fft_ifft(columns)) * inner_.as(spectrum.device(), at::kDouble);
+  const Tensor image = transformed(columns, [](const Tensor& x) { return at::fft_ifft(x); });
+  return at::real(image) * inner_.as(spectrum.device(), at::kDouble);
 }
 
 Bands::Inverses Bands::inverses(const Tensor& symbol) const {

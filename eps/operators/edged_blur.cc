@@ -1,6 +1,8 @@
 // A circular blur whose rows near the border are others.
 #include "eps/operators/edged_blur.h"
 
+#include "eps/math/dense_solve.h"
+
 namespace eps {
 
 class EdgedBlur::Resolvents final : public DenseResolvents {
@@ -116,7 +118,7 @@ Tensor EdgedBlur::exact_ridge(const Tensor& r, const Tensor& lambda) const {
   const Tensor border = into_border(direct);  // (N, C, 2 k)
   const Tensor columns = S.size(0) == 1 ? border.flatten(0, 1).unsqueeze(0) : border;
   const Tensor solved =
-      at::linalg_solve(S, columns.transpose(1, 2)).transpose(1, 2).reshape(border.sizes());
+      dense_solve(S, columns.transpose(1, 2)).transpose(1, 2).reshape(border.sizes());
   const Shape frame{r.size(2), r.size(3)};
   return at::fft_irfft2(direct - gain * from_border(solved), at::IntArrayRef(frame));
 }

@@ -37,8 +37,8 @@ class Isometry : public LinearOperator, public Spectral {
     return all;
   }
   Tensor diagonal(const Tensor& like, const EigenvalueMap& f) const override {
-    const Tensor inside = projection_diagonal_.dim() == 0 ? projection_diagonal_
-                                                          : projection_diagonal_.to(like.options());
+    const Tensor& exact = projection_diagonal_.exact();
+    const Tensor inside = exact.dim() == 0 ? exact : projection_diagonal_.like(like);
     const auto [at_gram, at_zero] = values(f, like);
     return at_gram * inside + at_zero * (1 - inside);
   }
@@ -56,7 +56,7 @@ class Isometry : public LinearOperator, public Spectral {
 
   const double gram_;
   const Converted eigenvalues_;  // g and 0
-  const Tensor projection_diagonal_;
+  const Converted projection_diagonal_;
 };
 
 }  // namespace eps

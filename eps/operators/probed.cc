@@ -7,6 +7,7 @@
 #include "eps/base/random.h"
 #include "eps/math/spectral_measure.h"
 #include "eps/math/spectrum.h"
+#include "eps/operators/converted.h"
 
 namespace eps {
 namespace {
@@ -130,9 +131,10 @@ Probed::PowerCurve Probed::fit_power(const Tensor& spectrum, const Tensor& like)
 }
 
 EigenvalueMap Probed::prior_power(const Tensor& spectrum, const Tensor& like) const {
-  return [curve = fit_power(spectrum, like)](const Tensor& e) {
-    const Tensor u = curve_abscissa(e, curve.largest.to(e.options()));
-    const Tensor c = curve.coefficients.to(e.options());
+  const PowerCurve curve = fit_power(spectrum, like);
+  return [coefficients = Converted(curve.coefficients),
+          largest = Converted(curve.largest)](const Tensor& e) {
+    const Tensor u = curve_abscissa(e, largest.like(e)), c = coefficients.like(e);
     const auto term = [&](int64_t i) { return c.slice(3, i, i + 1); };
     return (term(0) + u * (term(1) + u * term(2))).exp();
   };

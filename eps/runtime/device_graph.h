@@ -12,9 +12,10 @@ class DeviceGraph {
   // built with CUDA kernels.
   static bool available(at::Device device);
 
-  // Runs the work `warm_up` times, until libraries have chosen their algorithms, and then records it.
-  // The work must always use the same tensors, must not synchronise and must not draw random
-  // numbers; tensors made by the work keep their addresses, and each replay overwrites them.
+  // Runs the work `warm_up` times, until libraries have chosen their algorithms, and then records
+  // it. The work must always use the same tensors, must not synchronise and must not draw random
+  // numbers; tensors made by the work keep their addresses, and each replay overwrites them. An
+  // error of the work is passed on.
   explicit DeviceGraph(const std::function<void()>& work, int warm_up = 3);
   ~DeviceGraph();
   DeviceGraph(const DeviceGraph&) = delete;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "eps/math/conjugate_gradients.h"
+#include "eps/math/dense_solve.h"
 #include "eps/priors/dense.h"
 #include "eps/verify/bounds.h"
 
@@ -52,7 +53,7 @@ double ridge_against_cg(const LinearOperator& A, const Shape& image, double lamb
   constexpr int64_t kDense = 1024;
   if (!A.closed_form() && b[0].numel() <= kDense) {
     const Tensor matrix = matrix_of(normal, image, image[0], at::kDouble);
-    return relative(found, at::linalg_solve(matrix, b.flatten(1).unsqueeze(2)).reshape_as(b));
+    return relative(found, dense_solve(matrix, b.flatten(1).unsqueeze(2)).reshape_as(b));
   }
   return relative(found,
                   conjugate_gradients(normal, b, {.tolerance = 1e-13, .max_iterations = 20000}));

@@ -5,6 +5,7 @@
 
 #include "eps/methods/oracle.h"
 #include "eps/model/network_denoiser.h"
+#include "eps/operators/dense_basis.h"
 #include "eps/operators/task.h"
 #include "eps/priors/stationary.h"
 #include "eps/runtime/device.h"
@@ -46,7 +47,7 @@ struct Testbed {
   Testbed(const std::string& spec, at::Device device) : checkpoint(local_posterior(device)) {
     Rng rng(5, 2);
     x0 = (waves({2, 3, 16, 32}) / 4).to(device);
-    A = make_operator(spec, x0, rng);
+    A = for_many_evaluations(make_operator(spec, x0, rng), x0, 1 << 20);
     problem = observe(A, x0, scalar(0.05), rng);
   }
   Tensor state(double sigma, uint64_t seed) const {
@@ -106,7 +107,12 @@ class CudaRecordedMean : public testing::Test {
 
 // Other levels and states than those recorded, and the cost is counted as if all were evaluated.
 TEST_F(CudaRecordedMean, AnswersAsEvaluationsDo) {
-  for (const std::string& spec : fast_specs()) {
+  std::vector<std::string> specs = fast_specs();
+  specs.insert(specs.end(),
+               {"blur_motion:length=5,angle=30,border=valid",
+                "blur_motion:length=5,angle=30,border=reflect101",
+                "blur_disk:radius=1.5 | super_resolution:factor=2"});
+  for (const std::string& spec : specs) {
     SCOPED_TRACE(spec);
     const Testbed bed(spec, device_);
     const NetworkDenoiser denoiser(bed.checkpoint);
@@ -164,8 +170,8 @@ TEST_F(CudaRecordedMean, KeepsEarlierAnswers) {
 
 // Where the host has to decide, nothing is recorded.
 TEST_F(CudaRecordedMean, LeavesOthersToEvaluations) {
-  const Testbed bed("blur_motion:length=5,angle=30,border=valid", device_);
-  EXPECT_FALSE(RecordedMean::pays(bed.problem, bed.x0, edm().at(scalar(1))));
+  const Testbed chain("blur_gaussian:std=1 | grey", device_);
+  EXPECT_FALSE(RecordedMean::pays(chain.problem, chain.x0, edm().at(scalar(1))));
   const Testbed mask("inpaint_random:missing=0.5", device_);
   EXPECT_TRUE(RecordedMean::pays(mask.problem, mask.x0, edm().at(scalar(1))));
   EXPECT_FALSE(RecordedMean::pays(mask.problem, mask.x0, vp_linear().at(scalar(0.5))));
@@ -173,6 +179,19 @@ TEST_F(CudaRecordedMean, LeavesOthersToEvaluations) {
   EXPECT_FALSE(RecordedMean::pays(mask.problem, mask.x0, edm().at(levels)));
   const Tensor large = at::empty({2, 3, 1024, 1024}, mask.x0.options());
   EXPECT_FALSE(RecordedMean::pays(mask.problem, large, edm().at(scalar(1))));
+}
+
+// What waits for the device cannot be recorded; it is evaluated, and so is all that follows.
+TEST_F(CudaRecordedMean, EvaluatesWhatCannotBeRecorded) {
+  const Testbed bed("inpaint_random:missing=0.5", device_);
+  RecordedMean mean(
+      [](const Tensor& x_t, const Coefficients& c) { return x_t + c.beta.item<double>(); });
+  for (const double sigma : {3.0, 2.0, 1.0}) {
+    const Tensor found = mean(bed.problem, bed.x0, edm().at(scalar(sigma)));
+    EXPECT_TRUE(at::equal(found, bed.x0 + sigma));
+    EXPECT_FALSE(mean.replays());
+  }
+  EXPECT_EQ(at::ones({4}, bed.x0.options()).sum().item<float>(), 4);
 }
 
 }  // namespace

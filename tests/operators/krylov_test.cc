@@ -229,13 +229,17 @@ TEST(Krylov, DoesNotDependOnTheNumberOfThreads) {
   const Opaque A(make_operator("blur_motion:length=9,angle=30", like, rng));
   const Tensor x = rng.normal({1, 3, 64, 64});
   const int threads = at::get_num_threads();
-  std::vector<Tensor> results;
+  std::vector<Tensor> results, transforms;
   for (const int count : {1, 2, 3}) {
     at::set_num_threads(count);
+    const Shape frame{64, 64};
+    transforms.push_back(at::fft_irfft2(at::fft_rfft2(x), at::IntArrayRef(frame)));
     results.push_back(A.functions().filter(x, smooth));
     results.push_back(A.ridge(A.apply(x), scalar(1e-3)));
   }
   at::set_num_threads(threads);
+  if (!transforms[0].equal(transforms[1]))
+    GTEST_SKIP() << "this libtorch's own transforms depend on the number of threads";
   for (size_t i = 2; i < results.size(); ++i) EXPECT_TRUE(results[i].equal(results[i % 2])) << i;
 }
 
