@@ -9,7 +9,7 @@
 namespace eps {
 namespace {
 
-TEST(Converted, KeepsItsLastConversion) {
+TEST(Converted, KeepsItsLastTwoConversions) {
   const Converted third(at::full({2}, 1.0 / 3, at::kDouble));
   const Tensor single = at::zeros({1}, at::kFloat), wide = at::zeros({1}, at::kDouble);
   EXPECT_TRUE(third.like(wide).is_same(third.exact()));
@@ -19,7 +19,10 @@ TEST(Converted, KeepsItsLastConversion) {
   EXPECT_TRUE(third.like(single).is_same(first));
   EXPECT_TRUE(Converted(third).like(single).is_same(first));
   EXPECT_EQ(third.like(at::zeros({1}, at::kHalf)).scalar_type(), at::kHalf);
+  EXPECT_TRUE(third.like(single).is_same(first));
+  third.like(at::zeros({1}, at::kBFloat16));
   EXPECT_EQ(third.like(single).scalar_type(), at::kFloat);
+  EXPECT_FALSE(third.like(single).is_same(first));
 }
 
 // Operators are sampled with in inference mode and then differentiated through.
