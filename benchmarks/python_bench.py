@@ -1,6 +1,7 @@
-"""Times the binding: calls of A(x), and eps.restore against the sampling time of the program.
+"""Times the binding: calls of A(x) against the same in C++, and eps.restore against the program.
 
-Usage: python_bench.py [RUNS]. The times of the program are those in its restore.json, interleaved with ours.
+Usage: python_bench.py CALL_BENCH [RUNS]. CALL_BENCH is build/release/benchmarks/call_bench, linked to the same
+libtorch. Both sides run in turns, with one thread for the calls; the program's times are those in its restore.json.
 """
 import json
 import os
@@ -13,28 +14,40 @@ import torch
 
 import eps
 
+SPECS = ("identity", "super_resolution:factor=4", "inpaint_random:missing=0.7", "blur_gaussian:std=2,size=9")
+
 
 def median(values: list) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def call_microseconds() -> None:
-    x = torch.rand(1, 3, 64, 64)
-    for spec in ("identity", "super_resolution:factor=4", "inpaint_random:missing=0.7"):
-        A = eps.operator(spec, (3, 64, 64))
-        bare = A._bound.apply  # the C++ call and pybind11's part
-        times = {}
-        for name, call in (("A(x)", A), ("binding", bare)):
-            for _ in range(200):
-                call(x)
-            parts = []
-            for _ in range(50):
-                begin = time.perf_counter()
-                for _ in range(40):
-                    call(x)
-                parts.append((time.perf_counter() - begin) / 40 * 1e6)
-            times[name] = min(parts)
-        print(f"{spec}: A(x) {times['A(x)']:.1f} us, of which Python {times['A(x)'] - times['binding']:.1f} us")
+def python_microseconds(spec: str) -> float:
+    A, x = eps.operator(spec, (3, 64, 64)), torch.rand(1, 3, 64, 64)
+    parts = []
+    for _ in range(50):
+        begin = time.perf_counter()
+        for _ in range(40):
+            A(x)
+        parts.append((time.perf_counter() - begin) / 40 * 1e6)
+    return min(parts)
+
+
+def call_overhead(call_bench: str, runs: int) -> None:
+    ours = {spec: [] for spec in SPECS}
+    theirs = {spec: [] for spec in SPECS}
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    for _ in range(runs):
+        lines = subprocess.run([call_bench, *SPECS], check=True, capture_output=True, text=True).stdout
+        for line in lines.splitlines():
+            spec, taken = line.rsplit(" ", 1)
+            theirs[spec].append(float(taken))
+        for spec in SPECS:
+            ours[spec].append(python_microseconds(spec))
+    torch.set_num_threads(threads)
+    for spec in SPECS:
+        a, b = min(ours[spec]), min(theirs[spec])
+        print(f"A(x) of {spec}: Python {a:.1f} us, C++ {b:.1f} us, difference {a - b:.1f} us")
 
 
 def restore_overhead(runs: int) -> None:
@@ -62,5 +75,6 @@ def restore_overhead(runs: int) -> None:
 
 
 if __name__ == "__main__":
-    call_microseconds()
-    restore_overhead(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    call_overhead(sys.argv[1], count)
+    restore_overhead(count)
