@@ -1,4 +1,6 @@
 // The module eps._eps: what Python needs of the library, and nothing it does not.
+#include <torch/csrc/Exceptions.h>
+
 #include "binding.h"
 #include "eps/base/spec.h"
 #include "eps/base/version.h"
@@ -14,6 +16,8 @@ void translate(std::exception_ptr thrown) {
     std::rethrow_exception(std::move(thrown));
   } catch (const Error& error) {
     PyErr_SetString(error_class, error.what());
+  } catch (const c10::OutOfMemoryError& error) {
+    PyErr_SetString(THPException_OutOfMemoryError, error.what_without_backtrace());
   } catch (const c10::Error& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what_without_backtrace());
   }

@@ -127,7 +127,7 @@ Tensor denoise(const BoundNetwork& self,
         self.channels,
         " x H x W is wanted, got ",
         to_string(x.sizes()));
-  Query query{images, level("sigma", sigma, x.size(0), false)};
+  Query query{images, level("sigma", sigma, images, false)};
   query.labels = classes_of;
   return self.denoiser->mean(query).to(x.scalar_type());
 }

@@ -54,6 +54,9 @@ def values(rng):
         "\ud800",
         b"\xff",
         "/",
+        "cuda",
+        "cuda:99",
+        "meta",
         [],
         [1, 2],
         (3, 16, 16),
@@ -86,6 +89,7 @@ def values(rng):
         torch.rand(1, 3, 16, 16, 2),
         torch.full((1, 3, 16, 16), float("nan")),
         torch.empty(1, 3, 16, 16, device="meta"),
+        *([t.cuda(), t[0].cuda(), torch.tensor(0.5).cuda()] if torch.cuda.is_available() else []),
         t.clone().requires_grad_(),
         numpy.zeros((1, 3, 16, 16)),
         numpy.zeros((3, 16, 16), dtype=numpy.uint8),
@@ -103,6 +107,9 @@ def values(rng):
         eps.operator("inpaint_random:missing=0.5", (3, 16, 16)),
         eps.operator("blur_gaussian:std=1,size=5,border=valid", (3, 16, 16)),
         eps.operator("super_resolution:factor=4", (3, 16, 16)),
+        eps.operator("super_resolution:factor=4"),
+        eps.query(eps.operator("identity"), t, t, 1.0, 0.1),
+        eps.query(eps.operator("super_resolution:factor=4"), t[:, :, ::4, ::4], t, 1.0, 0.1, "palette"),
     ]
 
 
@@ -123,6 +130,7 @@ def functions(pool, networks):
         (eps.query, 6, []),
         (eps.pivot, 5, []),
         (eps.power_spectrum, 1, []),
+        (eps.precondition, 2, ["sigma_data", "prior_variance", "spectrum", "scale_side"]),
         (eps.metrics, 2, ["operator", "y", "noise", "seed"]),
         (eps.read_image, 1, []),
         (eps.write_image, 2, []),
@@ -167,7 +175,8 @@ def main():
     outcome = collections.Counter()
     calls = functions(pool, networks)
     # Arguments of a right type go deeper before they are refused.
-    near = [a for a in pool if isinstance(a, (torch.Tensor, eps.Operator, float, tuple, str, int))]
+    right = (torch.Tensor, eps.Operator, eps.Query, float, tuple, str, int)
+    near = [a for a in pool if isinstance(a, right)]
 
     def pick():
         return rng.choice(near if rng.random() < 0.8 else pool)
