@@ -168,9 +168,9 @@ def bound_denoiser(model: Any, y: Optional[torch.Tensor] = None) -> "_eps.Denois
         return load(model)._bound
     if hasattr(model, "_bound") and isinstance(model._bound, _eps.Denoiser):
         return model._bound
-    if isinstance(model, torch.nn.Module) or (callable(model) and y is None):
-        return Prior(model)._bound
     if callable(model):
+        if y is None or isinstance(model, torch.nn.Module):
+            return Prior(model)._bound
         return Prior(model, device=str(y.device))._bound
     raise TypeError(
         "model: a name, a file, an eps.Network, an eps.Posterior, or a function denoise(x, sigma) "

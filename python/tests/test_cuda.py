@@ -295,7 +295,7 @@ class Restorations(OnAGpu):
         if DEVICE == "cpu":
             self.skipTest("skipped: a CPU has another default")
         r = eps.restore(numpy.zeros((3, 40, 40)), denoise=True, noise=0.1, samples=2, steps=2)
-        self.assertEqual(r.report["network"], "photos-eps")
+        self.assertEqual(r.report["model"], "photos-eps")
 
 
 @unittest.skipUnless(has_device, "skipped: there is no GPU")

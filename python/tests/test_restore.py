@@ -50,8 +50,8 @@ class SameSamples(unittest.TestCase):
             self.assertTrue(torch.equal(wanted, tensor.float()), name)
         with open(f"{out}/restore.json") as file:
             report = json.load(file)
-        for key in ("chi2", "sigma_y", "operator", "findings", "warnings"):
-            self.assertEqual(report.get(key), result.report.get(key), key)
+        for key in ("chi2", "noise", "operator", "model", "findings", "warnings"):
+            self.assertEqual(report[key], result.report[key], key)
 
     def test_of_a_simulated_measurement(self):
         spec = "inpaint_random:missing=0.7"
@@ -287,14 +287,14 @@ class Photographs(unittest.TestCase):
             for name, options in chosen.items():
                 with self.subTest(name):
                     r = eps.restore(y, noise=10 * eps.GREY_LEVEL, **options)
-                    words = {"mask": ["--mask", f"{folder}/hole.png"]}.get("mask" if "mask" in options else "", ["--denoise"])
+                    words = ["--mask", f"{folder}/hole.png"] if "mask" in options else ["--denoise"]
                     words += ["--quick"] if "quick" in options else ["--samples", 2, "--steps", 1]
                     out = f"{folder}/{name}"
                     program("restore", f"{folder}/y.png", *words, "--noise", 10, "--device", "cpu", "--out", out)
                     with open(f"{out}/restore.json") as file:
-                        self.assertEqual(r.report["network"], json.load(file)["network"])
+                        self.assertEqual(r.report["model"], json.load(file)["model"])
                     small_one = name == "samples"
-                    self.assertEqual(r.report["network"], "photos-eps-small" if small_one else "photos-eps")
+                    self.assertEqual(r.report["model"], "photos-eps-small" if small_one else "photos-eps")
 
     def test_options_are_numbers_as_well(self):
         for text, numbers in [
