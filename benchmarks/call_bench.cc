@@ -1,5 +1,5 @@
-// Time of a call A->apply(x) for an image of 64 x 64, in microseconds: what benchmarks/python_bench.py
-// compares the same call from Python with. One thread.
+// Time of a call A->apply(x) for an image of 64 x 64, in microseconds: what
+// benchmarks/python_bench.py compares the same call from Python with. One thread.
 //
 //   build/release/benchmarks/call_bench SPEC...
 #include <ATen/Parallel.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "eps/operators/factories.h"
+#include "eps/operators/task.h"
 
 namespace eps {
 namespace {
