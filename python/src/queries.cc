@@ -97,8 +97,12 @@ Preconditioning preconditioning_of(const std::string& kind,
   p.sigma_data = sigma_data;
   p.prior_variance = prior_variance;
   if (spectrum) {
+    check(spectrum->layout() == at::kStrided && spectrum->is_floating_point() &&
+              spectrum->dim() == 2 && spectrum->numel() > 0,
+          "preconditioning: a spectrum of H x (W/2 + 1) real numbers is wanted");
     p.spectrum = spectrum->detach().to(at::kFloat);
-    check(p.spectrum.dim() == 2, "preconditioning: a spectrum of H x (W/2 + 1) is wanted");
+    check(at::logical_and(p.spectrum >= 0, at::isfinite(p.spectrum)).all().item<bool>(),
+          "preconditioning: a spectrum is finite and >= 0");
   }
   check(prior_variance == "constant" || p.spectrum.defined(),
         "preconditioning: prior_variance=",
