@@ -54,14 +54,18 @@ class Operator:
             shape = tuple(_eps.image_shape_of(self._spec, one + list(y.shape))[1:])
         return self._for(shape, device or str(y.device))
 
-    @property
-    def _bound(self) -> _eps.Operator:
+    def _at(self, device: str) -> _eps.Operator:
+        """Returns the library's operator on a device, where the size of the images is known."""
         if self._shape is None:
             raise _eps.Error(
                 f"{self._spec}: this operator takes images of any size; "
                 "eps.operator(spec, (C, H, W)) makes one for images of one size"
             )
-        return self._for(self._shape, self._device)
+        return self._for(self._shape, device)
+
+    @property
+    def _bound(self) -> _eps.Operator:
+        return self._at(self._device)
 
     def __deepcopy__(self, _: Any) -> "Operator":
         return self  # nothing in it changes

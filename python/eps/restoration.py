@@ -181,7 +181,8 @@ def restore(
         raise _eps.Error("restore: one operator is wanted")
     bound = None
     if isinstance(operator, Operator):
-        bound = operator._bound if array is None else operator._of(array, model.device)
+        device = model.device
+        bound = operator._at(device) if array is None else operator._of(array, device)
     file = path(y) if array is None else ""
     result = _result(_eps.restore(model._bound, file, array, bound, options, reporter(progress)))
     if max(levels, default=0) > 1:

@@ -153,6 +153,7 @@ class Operators(OnAGpu):
         large = torch.zeros(1, device=DEVICE).expand(400, 3, 16384, 16384)
         with self.assertRaises(torch.cuda.OutOfMemoryError):
             eps.operator("blur_gaussian:std=1,size=5")(large)
+        torch.cuda.empty_cache()
 
 
 class Networks(OnAGpu):
@@ -241,6 +242,9 @@ class Restorations(OnAGpu):
         self.assert_close(drawn.clamp(-1, 1), wanted.samples, 0.02)
         got.sheet()
         with tempfile.TemporaryDirectory() as folder:
+            numpy.save(f"{folder}/y.npy", y)
+            from_file = eps.restore(f"{folder}/y.npy", A, model=network, **options)
+            self.assertLess((from_file.samples - wanted.samples).abs().max(), 0.02)
             got.save(f"{folder}/a")
             eps.write_image(f"{folder}/a.png", there(face))
             torch.testing.assert_close(eps.read_image(f"{folder}/a.png"), face)
