@@ -1,8 +1,8 @@
-"""Compares zero-shot methods of eps and of deepinv in one process: the same prior, measurements and metrics.
+"""Compares DiffPIR of eps and of deepinv in one process: the same prior, measurements, steps and metrics.
 
 Usage: python_peers.py OUT.csv [IMAGES [SAMPLES]]. The prior is faces64-prior, the faces are those that come with eps,
-sigma_y is 0.05; each package's own defaults but for the evaluations. A row for each task and method, with standard
-errors over the images. Needs deepinv.
+sigma_y is 0.05; each package has its own defaults but for the steps. Beside them is EPS by faces64-eps. A row for each task
+and method, with standard errors over the images. Needs deepinv.
 """
 import csv
 import sys
@@ -43,18 +43,12 @@ def diffpir(denoiser, device):
     )
 
 
-def dps(denoiser, device):
-    return deepinv.sampling.DPS(denoiser, num_steps=100, device=device)
-
-
 def main(out: str, images: int, count: int) -> None:
     torch.manual_seed(0)
     prior, posterior = eps.load("faces64-prior"), eps.load("faces64-eps")
     methods = {
         ("DiffPIR", "eps", 50): ours("diffpir", prior, 50),
         ("DiffPIR", f"deepinv {deepinv.__version__}", 50): theirs(prior, diffpir),
-        ("DPS", "eps", 100): ours("dps", prior, 100),
-        ("DPS", f"deepinv {deepinv.__version__}", 100): theirs(prior, dps),
         ("EPS", "eps", 20): ours("eps", posterior, 20),
     }
     faces = [eps.find_in_models(f"faces64-images/{k:02d}.png") for k in range(1, images + 1)]
@@ -82,4 +76,4 @@ def main(out: str, images: int, count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *(int(a) for a in sys.argv[2:] + ["6", "4"][len(sys.argv) - 2 :]))
+    main(sys.argv[1], *(int(a) for a in sys.argv[2:] + ["4", "4"][len(sys.argv) - 2 :]))

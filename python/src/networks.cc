@@ -35,6 +35,8 @@ class PythonDenoiser final : public Denoiser {
           to_string(query.x.sizes()),
           " must be returned, got ",
           to_string(answer.sizes()));
+    check(!is_recorded(query.x) || answer.requires_grad(),
+          "denoiser: this method differentiates it, and what it returned has no derivatives");
     return answer.to(query.x.device());
   }
   std::optional<NetworkInput> input_for(const NetworkInput& method) const override {

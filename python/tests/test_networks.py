@@ -180,7 +180,7 @@ class OfOtherPrograms(unittest.TestCase):
         A = eps.operator("inpaint_random:missing=0.5", (3, 8, 8))
         y = A(noisy(size=8)[:1])
         drawn = [
-            eps.method("mmps", steps=4)(y, A, 0.1, model)
+            eps.method("ddnm", steps=4)(y, A, 0.1, model)
             for model in (prior, lambda x, sigma: x / (1 + sigma**2))
         ]
         torch.testing.assert_close(drawn[0], drawn[1], atol=1e-5, rtol=0)
@@ -316,6 +316,13 @@ class OwnLoops(unittest.TestCase):
             for other in drawn[1:]:
                 with self.subTest(name):
                     self.assertLess((drawn[0] - other).abs().max() / size, 1e-3)
+
+    def test_a_prior_without_derivatives_says_so_where_they_are_needed(self):
+        A = eps.operator("identity", self.SHAPE)
+        prior = torch.no_grad()(lambda x, sigma: x / (1 + sigma**2))
+        self.assertEqual(eps.method("ddnm", steps=2)(self.data(1, 0), A, 0.1, prior).shape, (1, *self.SHAPE))
+        with self.assertRaisesRegex(eps.Error, "differentiates it, and what it returned has no derivatives"):
+            eps.method("dps", steps=2)(self.data(1, 0), A, 0.1, prior)
 
     def test_any_function_is_a_prior(self):
         """A Gaussian prior N(0, 1) of white pixels: the posterior of a mask is known."""
