@@ -9,6 +9,9 @@ from ._progress import Progress, reporter
 from .networks import bound_denoiser
 from .operators import Operator, an_operator
 
+_MOST = 1000000
+"""Samples and steps that are no accident."""
+
 
 class Method:
     """A posterior sampler with its options: `eps.method("dps", scale=5)`."""
@@ -41,6 +44,9 @@ class Method:
         Options that are not given are those for the kind of the operator. vjp_batch: images whose
         derivatives are in memory at once; 0: all. It computes where the model is.
         """
+        for name, count in (("samples", samples), ("steps", steps)):
+            if isinstance(count, int) and count > _MOST:
+                raise _eps.Error(f"method: {name} must be at most {_MOST}, got {count}")
         given, measured = an_operator(operator), tensor(y, "y")
         denoiser = bound_denoiser(model, measured)
         measured = measured.to(torch.device(denoiser.device))
@@ -112,8 +118,8 @@ def sample(
         if prior.resolution == 0 or prior.channels == 0:
             raise _eps.Error("sample: this prior makes images of any size; a shape (C, H, W) is wanted")
         shape = (prior.channels, prior.resolution, prior.resolution)
-    if isinstance(count, int) and not 1 <= count <= 1000000:
-        raise _eps.Error(f"sample: 1 to 1000000 images, got {count}")
+    if isinstance(count, int) and not 1 <= count <= _MOST:
+        raise _eps.Error(f"sample: 1 to {_MOST} images, got {count}")
     seeds = list(range(count)) if isinstance(count, int) else [int(s) for s in count]
     return _eps.sample_prior(
         prior,

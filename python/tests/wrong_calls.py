@@ -22,6 +22,7 @@ EXPECTED = (
     OverflowError,
     IndexError,
     OSError,
+    MemoryError,
 )
 
 
