@@ -250,6 +250,28 @@ class Restorations(OnAGpu):
             torch.testing.assert_close(eps.read_image(f"{folder}/a.png"), face)
         self.assertEqual(eps.pixels(there(face)).shape, (64, 64, 3))
 
+    @needs_model("faces64-eps")
+    def test_functions_of_your_own_are_called_at_every_evaluation(self):
+        """What a replay of recorded kernels would not do; gain.to(x) is a copy from the CPU at every call."""
+        gain, called = torch.rand(64, 1, dtype=torch.float64), []
+
+        def dim(x):
+            called.append(len(called))
+            return x * gain.to(x)
+
+        A = eps.operator((dim, dim), (3, 64, 64), basis=(lambda x: x, lambda c: c, gain.square()))
+        y = A.observe(eps.read_image(eps.find_in_models("faces64-images/07.png")).double(), 0.05, seed=0)
+        options = dict(noise=0.05, samples=2, seed=3)
+        network = eps.load("faces64-eps", device=DEVICE, dtype="float32")
+        counts = []
+        for steps in (4, 8):
+            begin = len(called)
+            got = eps.restore(y, A, model=network, steps=steps, **options)
+            counts.append(len(called) - begin)
+        self.assertGreater(counts[1], counts[0])
+        wanted = eps.restore(y, A, model=eps.load("faces64-eps", device="cpu"), steps=8, **options)
+        self.assertLess((got.samples - wanted.samples).abs().max(), 0.02)
+
     @needs_model("faces64-prior")
     def test_images_of_a_prior_are_those_of_the_cpu(self):
         wanted = eps.sample(eps.load("faces64-prior", device="cpu"), 2, steps=3)
