@@ -1,7 +1,10 @@
-"""Times the binding: calls of A(x), and eps.restore against the sampling time of the program.
+"""Times the binding: calls of A(x) against the same in C++, and eps.restore against the program.
 
-Usage: python_bench.py [RUNS]. The times of the program are those in its restore.json, interleaved with ours.
+Usage: python_bench.py CALL_BENCH OUT.csv [RUNS]. CALL_BENCH is build/release/benchmarks/call_bench, linked to the same
+libtorch. Both sides run in turns, with one thread for the calls; the program's times are those in its restore.json. The
+least time of each side counts.
 """
+import csv
 import json
 import os
 import subprocess
@@ -13,31 +16,47 @@ import torch
 
 import eps
 
-
-def median(values: list) -> float:
-    return sorted(values)[len(values) // 2]
+SPECS = ("identity", "super_resolution:factor=4", "inpaint_random:missing=0.7", "blur_gaussian:std=2,size=9")
 
 
-def call_microseconds() -> None:
-    x = torch.rand(1, 3, 64, 64)
-    for spec in ("identity", "super_resolution:factor=4", "inpaint_random:missing=0.7"):
-        A = eps.operator(spec, (3, 64, 64))
-        bare = A._bound.apply  # the C++ call and pybind11's part
-        times = {}
-        for name, call in (("A(x)", A), ("binding", bare)):
-            for _ in range(200):
-                call(x)
-            parts = []
-            for _ in range(50):
-                begin = time.perf_counter()
-                for _ in range(40):
-                    call(x)
-                parts.append((time.perf_counter() - begin) / 40 * 1e6)
-            times[name] = min(parts)
-        print(f"{spec}: A(x) {times['A(x)']:.1f} us, of which Python {times['A(x)'] - times['binding']:.1f} us")
+def python_microseconds(spec: str) -> float:
+    A, x = eps.operator(spec, (3, 64, 64)), torch.rand(1, 3, 64, 64)
+    parts = []
+    for _ in range(50):
+        begin = time.perf_counter()
+        for _ in range(40):
+            A(x)
+        parts.append((time.perf_counter() - begin) / 40 * 1e6)
+    return min(parts)
 
 
-def restore_overhead(runs: int) -> None:
+def call_overhead(call_bench: str, runs: int) -> list:
+    ours = {spec: [] for spec in SPECS}
+    theirs = {spec: [] for spec in SPECS}
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    for _ in range(runs):
+        lines = subprocess.run([call_bench, *SPECS], check=True, capture_output=True, text=True).stdout
+        for line in lines.splitlines():
+            spec, taken = line.rsplit(" ", 1)
+            theirs[spec].append(float(taken))
+        for spec in SPECS:
+            ours[spec].append(python_microseconds(spec))
+    torch.set_num_threads(threads)
+    return [row(f"A(x) of `{spec}`, us", min(ours[spec]), min(theirs[spec]), 1) for spec in SPECS]
+
+
+def row(what: str, python: float, cpp: float, digits: int) -> dict:
+    return {
+        "what": what,
+        "Python": f"{python:.{digits}f}",
+        "C++": f"{cpp:.{digits}f}",
+        "difference": f"{python - cpp:.{digits}f}",
+        "ratio": f"{python / cpp:.3f}" if cpp >= 1 else "",
+    }
+
+
+def restore_overhead(runs: int) -> list:
     network = eps.load("faces64-eps", device="cpu")
     image = eps.find_in_models("faces64-images/07.png")
     spec = "super_resolution:factor=4"
@@ -55,12 +74,18 @@ def restore_overhead(runs: int) -> None:
                 theirs.append(json.load(file)["seconds"])
             result = eps.restore(image, spec, simulate=True, samples=4, steps=5, model=network)
             ours.append(result.report["seconds"])
-    print(
-        f"sampling: program {min(theirs):.2f} s, eps.restore {min(ours):.2f} s, "
-        f"ratio {min(ours) / min(theirs):.3f} (medians {median(ours) / median(theirs):.3f}) of {runs} runs"
-    )
+    return [row("sampling of `eps.restore`, s", min(ours), min(theirs), 2)]
+
+
+def main(call_bench: str, out: str, runs: int) -> None:
+    rows = call_overhead(call_bench, runs) + restore_overhead(runs)
+    with open(out, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    for found in rows:
+        print(*(f"{key}: {value}" for key, value in found.items()), sep=", ")
 
 
 if __name__ == "__main__":
-    call_microseconds()
-    restore_overhead(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 5)

@@ -4,8 +4,9 @@
 # The Python package takes the torch that its Python imports.
 if(EPS_PYTHON)
   include(EpsPythonTorch)
+else()
+  find_package(Torch CONFIG QUIET)
 endif()
-find_package(Torch CONFIG QUIET)
 if(NOT Torch_FOUND)
   execute_process(
     COMMAND python3 -c "import torch; print(torch.utils.cmake_prefix_path)"

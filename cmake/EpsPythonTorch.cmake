@@ -5,7 +5,7 @@ find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 # pip builds in an environment of its own, which hides that of the user by PYTHONPATH.
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env --unset=PYTHONPATH --unset=PYTHONNOUSERSITE ${Python_EXECUTABLE} -c
-          "import os, torch; print(torch.__version__, os.path.dirname(torch.__file__), sep=';')"
+          "import os, torch; print(torch.__version__, os.path.dirname(torch.__file__), int(torch.compiled_with_cxx11_abi()), sep=';')"
   OUTPUT_VARIABLE found
   OUTPUT_STRIP_TRAILING_WHITESPACE
   RESULT_VARIABLE failed
@@ -15,17 +15,42 @@ if(failed)
                       "python3-torch, in an environment with --system-site-packages, or pip install torch")
 endif()
 list(GET found 0 EPS_TORCH_VERSION)
+string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" EPS_TORCH_NUMBER ${EPS_TORCH_VERSION})
 list(GET found 1 folder)
+list(GET found 2 cxx11_abi)
 
-# PyPI's torch has libraries, headers and CMake files; Debian's are those of libtorch-dev.
-if(EXISTS ${folder}/share/cmake/Torch)
+# The CMake files of a torch for CUDA fail where there is no CUDA toolkit, of which eps needs nothing without a CUDA
+# compiler: then its libraries are named here.
+include(CheckLanguage)
+if(EXISTS ${folder}/lib/libtorch_cuda.so)
+  check_language(CUDA)
+endif()
+if(EXISTS ${folder}/lib/libtorch_cuda.so AND NOT CMAKE_CUDA_COMPILER)
+  message(STATUS "A torch for CUDA without a CUDA compiler: no CUDA kernels")
+  set(Torch_FOUND ON)
+  set(Torch_VERSION ${EPS_TORCH_NUMBER})
+  set(TORCH_INSTALL_PREFIX ${folder})
+  set(TORCH_INCLUDE_DIRS ${folder}/include ${folder}/include/torch/csrc/api/include)
+  set(TORCH_CXX_FLAGS -D_GLIBCXX_USE_CXX11_ABI=${cxx11_abi})
+  # libtorch.so is empty, and brings the libraries for CUDA.
+  add_library(torch INTERFACE IMPORTED GLOBAL)
+  set_target_properties(
+    torch
+    PROPERTIES INTERFACE_COMPILE_OPTIONS "${TORCH_CXX_FLAGS}"
+               INTERFACE_LINK_OPTIONS LINKER:--allow-shlib-undefined
+               INTERFACE_LINK_LIBRARIES
+               "-Wl,--no-as-needed,${folder}/lib/libtorch.so,--as-needed;${folder}/lib/libtorch_cpu.so;${folder}/lib/libc10.so")
+  set(TORCH_LIBRARIES torch)
+  # PyPI's torch has libraries, headers and CMake files; Debian's are those of libtorch-dev.
+elseif(EXISTS ${folder}/share/cmake/Torch)
   # All of them by name: torch's own files look for the others in the system first.
   list(PREPEND CMAKE_PREFIX_PATH ${folder})
   set(Torch_DIR ${folder}/share/cmake/Torch CACHE PATH "The torch of Python" FORCE)
   set(Caffe2_DIR ${folder}/share/cmake/Caffe2 CACHE PATH "The torch of Python" FORCE)
 endif()
-find_package(Torch CONFIG REQUIRED)
-string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" EPS_TORCH_NUMBER ${EPS_TORCH_VERSION})
+if(NOT Torch_FOUND)
+  find_package(Torch CONFIG REQUIRED)
+endif()
 if(NOT Torch_VERSION VERSION_EQUAL EPS_TORCH_NUMBER)
   message(FATAL_ERROR "${Python_EXECUTABLE} imports torch ${EPS_TORCH_VERSION}, and the libtorch found, ${Torch_DIR}, is "
                       "${Torch_VERSION}: name the libtorch of that torch with -DTorch_DIR=...")

@@ -6,9 +6,9 @@ namespace eps {
 bool RecordedMean::pays(const Problem& problem, const Tensor& x_t, const Coefficients& c) {
   constexpr int64_t kMostPixels = 1 << 19;  // the kernels of more take longer than their launches
   const auto on_host = [](const Tensor& t) { return t.dim() == 0 && t.is_cpu(); };
-  return DeviceGraph::available(x_t.device()) && problem.A->spectral() && !x_t.requires_grad() &&
-         x_t.size(0) * x_t.size(2) * x_t.size(3) <= kMostPixels && on_host(c.alpha) &&
-         on_host(c.beta) && c.alpha.item<double>() == 1;
+  return DeviceGraph::available(x_t.device()) && problem.A->recordable() && problem.A->spectral() &&
+         !x_t.requires_grad() && x_t.size(0) * x_t.size(2) * x_t.size(3) <= kMostPixels &&
+         on_host(c.alpha) && on_host(c.beta) && c.alpha.item<double>() == 1;
 }
 
 Tensor RecordedMean::operator()(const Problem& problem, const Tensor& x_t, const Coefficients& c) {

@@ -108,6 +108,9 @@ class LinearOperator : protected MeasurementFormat {
   // solved from one another instead (eps/diffusion/pivot.h). An operator that overrides ridge() and
   // has no fast basis overrides this, too.
   virtual bool closed_form() const { return spectral() != nullptr; }
+  // Returns whether a GPU may record what the operator does, to replay it. An operator that calls
+  // functions of the user's own overrides this: a replay would not call them.
+  virtual bool recordable() const { return true; }
   virtual const MeasurementFormat& format() const { return *this; }
 
   // Returns the diagonal of A'A where the structure of the operator gives it without a fast basis,

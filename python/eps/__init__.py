@@ -22,7 +22,7 @@ from .images import pixels, read_image, sheet, write_image  # noqa: E402
 from .methods import Method, Metrics, method, methods, metrics, sample, verify  # noqa: E402
 from .networks import Network, Prior, find_in_models, load, models  # noqa: E402
 from .operators import Operator, blur, inpainting, operator, operators  # noqa: E402
-from .posterior import Posterior, Query, pivot, power_spectrum, query  # noqa: E402
+from .posterior import Posterior, Query, Scaling, pivot, power_spectrum, precondition, query  # noqa: E402
 from .restoration import Restoration, restore  # noqa: E402
 from .training import train, training_fields  # noqa: E402
 
@@ -40,6 +40,7 @@ __all__ = [
     "Prior",
     "Query",
     "Restoration",
+    "Scaling",
     "__version__",
     "blur",
     "find_in_models",
@@ -55,6 +56,7 @@ __all__ = [
     "pivot",
     "pixels",
     "power_spectrum",
+    "precondition",
     "query",
     "read_image",
     "restore",

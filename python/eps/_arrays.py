@@ -1,5 +1,6 @@
 """Tensors from what users have, shared where the layout allows."""
 import os
+import warnings
 from typing import Any, Union
 
 import torch
@@ -18,7 +19,10 @@ def tensor(x: Array, name: str = "x") -> torch.Tensor:
         if not all(stride >= 0 for stride in x.strides):
             x = x.copy()  # torch has no negative strides
         try:
-            return torch.as_tensor(x)
+            with warnings.catch_warnings():
+                if not x.flags.writeable:  # nothing here writes to its arguments
+                    warnings.simplefilter("ignore", UserWarning)
+                return torch.as_tensor(x)
         except TypeError as error:
             raise TypeError(f"{name}: {error}") from None
     if hasattr(x, "__dlpack__"):

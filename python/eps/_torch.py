@@ -4,7 +4,13 @@ from typing import List
 
 import torch
 
-from ._built_for import TORCH_VERSION
+try:
+    from ._built_for import TORCH_VERSION
+except ImportError:
+    raise ImportError(
+        f"{os.path.dirname(os.path.abspath(__file__))} is the source of eps, which is not built there: "
+        "pip install . and start Python in another folder"
+    ) from None
 
 _REMEDY = "install eps again for the torch that you import: pip install --force-reinstall --no-deps ."
 

@@ -18,8 +18,8 @@ from deepinv.physics import DecomposablePhysics, GaussianNoise, Inpainting, Line
 from . import _eps
 from ._arrays import is_file
 from .methods import Method, method as make_method
-from .networks import Network, Prior, load
-from .operators import Operator, bound_operator, inpainting, operator
+from .networks import Network, Prior, device_of, load
+from .operators import Operator, an_operator, inpainting, operator
 
 
 def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
@@ -30,6 +30,8 @@ def operator_of(physics: LinearPhysics, image: torch.Tensor) -> Operator:
     """
     if not isinstance(physics, LinearPhysics):
         raise _eps.Error(f"deepinv: a LinearPhysics is wanted, got {type(physics).__name__}")
+    if isinstance(physics, Physics):
+        return physics.operator
     mask = _pixels_of(physics, image)
     if mask is not None:
         return inpainting(mask, image.shape[1:])
@@ -134,7 +136,7 @@ class EPS(Reconstructor):
         x = self.method(
             2 * y.double() - A(one), A, 2 * noise, self.network, steps=self.steps, seed=seed
         )
-        return x.add(1).div(2).to(y.dtype)
+        return x.add(1).div(2).to(y)
 
 
 def _noise_of(physics: LinearPhysics) -> float:
@@ -151,8 +153,7 @@ class Physics(LinearPhysics):
     """One of our operators as their linear physics, with Gaussian noise of `noise` in [0, 1]."""
 
     def __init__(self, A: Operator, noise: float = 0.0):
-        bound_operator(A)
-        super().__init__(img_size=A.image_shape, noise_model=GaussianNoise(sigma=noise))
+        super().__init__(img_size=an_operator(A).image_shape, noise_model=GaussianNoise(sigma=noise))
         self.operator = A
 
     def A(self, x: torch.Tensor, **_: Any) -> torch.Tensor:
@@ -194,4 +195,5 @@ def prior(denoiser: Any, *, sigma_min: float = 0.002, sigma_max: float = 80.0) -
     def denoise(x: torch.Tensor, sigma: torch.Tensor) -> torch.Tensor:
         return 2 * denoiser((x + 1) / 2, sigma.flatten() / 2) - 1
 
-    return Prior(denoise, sigma_min=sigma_min, sigma_max=sigma_max)
+    device = device_of(denoiser)
+    return Prior(denoise, sigma_min=sigma_min, sigma_max=sigma_max, device=device)

@@ -37,5 +37,7 @@ def sheet(
     rows has the images of each label, one a column, in [-1, 1] or uint8; every pixel is drawn
     magnify x magnify.
     """
+    if not isinstance(rows, Mapping):
+        raise TypeError(f"sheet: rows are a mapping of labels to images, got {type(rows).__name__}")
     images = [(label, [image_of(x) for x in cells]) for label, cells in rows.items()]
     return _eps.sheet(list(columns), images, magnify)

@@ -7,7 +7,10 @@ from . import _eps
 from ._arrays import Array, Path, path, tensor
 from ._progress import Progress, reporter
 from .networks import bound_denoiser
-from .operators import Operator, bound_operator
+from .operators import Operator, an_operator
+
+_MOST = 1000000
+"""Samples and steps that are no accident."""
 
 
 class Method:
@@ -39,15 +42,20 @@ class Method:
         One for each measurement of a batch y (N, ...), or `samples` of one measurement. model: an
         eps.Network, an eps.Posterior, or for methods of priors any function denoise(x, sigma).
         Options that are not given are those for the kind of the operator. vjp_batch: images whose
-        derivatives are in memory at once; 0: all.
+        derivatives are in memory at once; 0: all. It computes where the model is.
         """
-        A = bound_operator(operator)
-        measured = tensor(y, "y")
+        for name, count in (("samples", samples), ("steps", steps)):
+            if isinstance(count, int) and count > _MOST:
+                raise _eps.Error(f"method: {name} must be at most {_MOST}, got {count}")
+        given, measured = an_operator(operator), tensor(y, "y")
+        denoiser = bound_denoiser(model, measured)
+        measured = measured.to(torch.device(denoiser.device))
+        A = given._of(measured)
         if measured.dim() == len(A.measurement):
             measured = measured.unsqueeze(0)
         return _eps.sample_each(
             self.spec,
-            bound_denoiser(model),
+            denoiser,
             A,
             measured,
             float(noise),
@@ -110,8 +118,8 @@ def sample(
         if prior.resolution == 0 or prior.channels == 0:
             raise _eps.Error("sample: this prior makes images of any size; a shape (C, H, W) is wanted")
         shape = (prior.channels, prior.resolution, prior.resolution)
-    if isinstance(count, int) and not 1 <= count <= 1000000:
-        raise _eps.Error(f"sample: 1 to 1000000 images, got {count}")
+    if isinstance(count, int) and not 1 <= count <= _MOST:
+        raise _eps.Error(f"sample: 1 to {_MOST} images, got {count}")
     seeds = list(range(count)) if isinstance(count, int) else [int(s) for s in count]
     return _eps.sample_prior(
         prior,
@@ -154,11 +162,12 @@ def metrics(
 
     With operator, y and noise there is chi2, too. lpips, inception: weights from `eps convert`.
     """
+    images, measured = tensor(truth, "truth").cpu(), None if y is None else tensor(y, "y").cpu()
     found = _eps.metrics(
         tensor(samples, "samples"),
-        tensor(truth, "truth"),
-        None if operator is None else bound_operator(operator),
-        None if y is None else tensor(y, "y"),
+        images,
+        None if operator is None else an_operator(operator)._on(images),
+        measured,
         0.0 if noise is None else float(noise),
         [path(file) for file in lpips],
         "" if inception is None else path(inception),

@@ -77,6 +77,9 @@ class Network:
 
         return Posterior.of(self)
 
+    def __deepcopy__(self, _: Any) -> "Network":
+        return self  # nothing in it changes
+
     def __repr__(self) -> str:
         return f"<eps.Network {self.name}: {self.inputs} on {self.device}>"
 
@@ -117,12 +120,35 @@ class Prior:
         if not callable(denoise):
             raise TypeError(f"prior: a function denoise(x, sigma) is wanted, got {type(denoise).__name__}")
         self.denoise = denoise
-        self._bound = _eps.python_denoiser(
-            denoise, "prior", sigma_min, sigma_max, channels, device or device_of(denoise)
-        )
+        self._range, self._channels = (sigma_min, sigma_max), channels
+        self._device = device or device_of(denoise)
+        self._bound  # wrong options are refused here
+
+    @classmethod
+    def onnx(cls, file: Path, **options: Any) -> "Prior":
+        """Returns an ONNX model of (x, sigma), float32 (N, C, H, W) and (N), as a prior, which the
+        package onnxruntime evaluates on the CPU. It has no derivatives. options: those of a Prior."""
+        import onnxruntime
+
+        session = onnxruntime.InferenceSession(path(file), providers=["CPUExecutionProvider"])
+        names = [given.name for given in session.get_inputs()]
+        if len(names) != 2:
+            raise _eps.Error(f"{path(file)}: a model of x and sigma is wanted, its inputs are {names}")
+
+        def denoise(x: torch.Tensor, sigma: torch.Tensor) -> torch.Tensor:
+            given = {names[0]: x.detach().cpu().numpy(), names[1]: sigma.detach().cpu().flatten().numpy()}
+            return torch.from_numpy(session.run(None, given)[0]).to(x.device)
+
+        return cls(denoise, **options)
 
     def __call__(self, x: torch.Tensor, sigma: torch.Tensor) -> torch.Tensor:
         return self.denoise(x, sigma)
+
+    @property
+    def _bound(self) -> "_eps.Denoiser":
+        return _eps.python_denoiser(
+            self.denoise, "prior", *self._range, self._channels, self._device
+        )
 
 
 def device_of(module: Any) -> str:
@@ -133,14 +159,19 @@ def device_of(module: Any) -> str:
     return "cpu"
 
 
-def bound_denoiser(model: Any) -> "_eps.Denoiser":
-    """Returns what the library evaluates: of a network, a Posterior, a Prior, a function, a name."""
+def bound_denoiser(model: Any, y: Optional[torch.Tensor] = None) -> "_eps.Denoiser":
+    """Returns what the library evaluates: of a network, a Posterior, a Prior, a function, a name.
+
+    A function that is no module computes where the measurement y is.
+    """
     if is_file(model):
         return load(model)._bound
     if hasattr(model, "_bound") and isinstance(model._bound, _eps.Denoiser):
         return model._bound
     if callable(model):
-        return Prior(model)._bound
+        if y is None or isinstance(model, torch.nn.Module):
+            return Prior(model)._bound
+        return Prior(model, device=str(y.device))._bound
     raise TypeError(
         "model: a name, a file, an eps.Network, an eps.Posterior, or a function denoise(x, sigma) "
         f"is wanted, got {type(model).__name__}"

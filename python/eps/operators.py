@@ -1,9 +1,9 @@
 """Linear operators: the A of y = A x + noise.
 
-Images are tensors (N, C, H, W) in [-1, 1], or (C, H, W) for one. An operator is made for images of
-one size; its verbs share memory with their arguments where they can, and take part in derivatives.
+Images are tensors (N, C, H, W) in [-1, 1], or (C, H, W) for one. The verbs of an operator share
+memory with their arguments where they can, and take part in derivatives.
 """
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import torch
 
@@ -11,36 +11,84 @@ from . import _eps
 from ._arrays import Array, number, tensor
 
 Verb = Callable[[torch.Tensor], torch.Tensor]
+Shape = Tuple[int, ...]
+Make = Callable[[List[int], str], _eps.Operator]  # for images of a shape, on a device
+
+_MOST_SIZES = 8
+"""Sizes and devices that an operator is kept for."""
 
 
 class Operator:
     """A linear map of images, with the solves that posterior sampling needs.
 
-    `eps.operator`, `eps.inpainting` and `eps.blur` make operators. `A(x)` measures an image.
+    `eps.operator`, `eps.inpainting` and `eps.blur` make operators. `A(x)` measures an image, on the
+    device where the image is: the operator is made there when it is first needed, from the same seed.
     """
 
-    def __init__(self, bound: _eps.Operator):
-        self._bound = bound
+    def __init__(self, make: Make, shape: Optional[Sequence[int]], device: str, spec: str = ""):
+        self._make, self._device, self._spec = make, device, spec
+        self._made: Dict[Tuple[Shape, str], _eps.Operator] = {}
+        self._shape: Optional[Shape] = None if shape is None else tuple(int(s) for s in shape)
+        if self._shape is not None:  # wrong input is refused here, not at the first call
+            bound = make(list(self._shape), device)
+            self._device, self._spec = bound.device, bound.spec
+            self._made[self._shape, bound.device] = bound
+
+    def _for(self, shape: Shape, device: str) -> _eps.Operator:
+        made = self._made.get((shape, device))
+        if made is None:
+            if len(self._made) >= _MOST_SIZES:
+                self._made.pop(next(iter(self._made)))
+            made = self._made[shape, device] = self._make(list(shape), device)
+        return made
+
+    def _on(self, x: torch.Tensor) -> _eps.Operator:
+        """Returns the library's operator for an image, or a batch of images."""
+        return self._for(self._shape or tuple(x.shape[-3:]), str(x.device))
+
+    def _of(self, y: torch.Tensor, device: Optional[str] = None) -> _eps.Operator:
+        """Returns the library's operator for a measurement, with a batch or without."""
+        shape = self._shape
+        if shape is None:
+            one = [1] * (_eps.measurement_dims_of(self._spec) - y.dim())
+            shape = tuple(_eps.image_shape_of(self._spec, one + list(y.shape))[1:])
+        return self._for(shape, device or str(y.device))
+
+    def _at(self, device: str) -> _eps.Operator:
+        """Returns the library's operator on a device, where the size of the images is known."""
+        if self._shape is None:
+            raise _eps.Error(
+                f"{self._spec}: this operator takes images of any size; "
+                "eps.operator(spec, (C, H, W)) makes one for images of one size"
+            )
+        return self._for(self._shape, device)
+
+    @property
+    def _bound(self) -> _eps.Operator:
+        return self._at(self._device)
+
+    def __deepcopy__(self, _: Any) -> "Operator":
+        return self  # nothing in it changes
 
     @property
     def spec(self) -> str:
         """The spec, or words for an operator of your own."""
-        return self._bound.spec
+        return self._spec
 
     @property
-    def image_shape(self) -> Tuple[int, ...]:
+    def image_shape(self) -> Shape:
         """(C, H, W) of the images."""
         return tuple(self._bound.image)
 
     @property
-    def measurement_shape(self) -> Tuple[int, ...]:
+    def measurement_shape(self) -> Shape:
         """The shape of a measurement, without the batch."""
         return tuple(self._bound.measurement)
 
     @property
     def device(self) -> str:
-        """The device of the images."""
-        return self._bound.device
+        """The device of its parameters; images may be on any."""
+        return self._device
 
     @property
     def parameters(self) -> Dict[str, torch.Tensor]:
@@ -56,27 +104,29 @@ class Operator:
         """Returns A x."""
         t = tensor(x)
         if t.dim() == 3:
-            return self._bound.apply(t.unsqueeze(0))[0]
-        return self._bound.apply(t)
+            return self._on(t).apply(t.unsqueeze(0))[0]
+        return self._on(t).apply(t)
 
     def adjoint(self, y: Array) -> torch.Tensor:
         """Returns A' y."""
         t = tensor(y, "y")
-        if t.dim() == len(self._bound.measurement):
-            return self._bound.adjoint(t.unsqueeze(0))[0]
-        return self._bound.adjoint(t)
+        bound = self._of(t)
+        if t.dim() == len(bound.measurement):
+            return bound.adjoint(t.unsqueeze(0))[0]
+        return bound.adjoint(t)
 
     def ridge(self, r: Array, lam: Union[float, Array]) -> torch.Tensor:
         """Returns (A'A + lam I)^{-1} A' r, for lam >= 0: the pseudo-inverse of r at 0."""
         t = tensor(r, "r")
-        shift = number(lam, "lam")
-        if t.dim() == len(self._bound.measurement):
-            return self._bound.ridge(t.unsqueeze(0), shift)[0]
-        return self._bound.ridge(t, shift)
+        bound, shift = self._of(t), number(lam, "lam")
+        if t.dim() == len(bound.measurement):
+            return bound.ridge(t.unsqueeze(0), shift)[0]
+        return bound.ridge(t, shift)
 
     def proximal(self, z: Array, y: Array, lam: Union[float, Array]) -> torch.Tensor:
         """Returns argmin_x |y - A x|^2 + lam |x - z|^2, of batches (N, ...)."""
-        return self._bound.proximal(tensor(z, "z"), tensor(y, "y"), number(lam, "lam"))
+        image = tensor(z, "z")
+        return self._on(image).proximal(image, tensor(y, "y"), number(lam, "lam"))
 
     def pivot(
         self,
@@ -95,7 +145,8 @@ class Operator:
 
     def picture(self, y: Array) -> torch.Tensor:
         """Returns measurements (N, ...) as images of the size of x."""
-        return self._bound.picture(tensor(y, "y"))
+        t = tensor(y, "y")
+        return self._of(t).picture(t)
 
     def measured(self) -> torch.Tensor:
         """Returns 1 where an entry of y is a measurement, 0 in the holes of a mask."""
@@ -103,33 +154,37 @@ class Operator:
 
     def observe(self, x: Array, noise: float, seed: Optional[int] = None) -> torch.Tensor:
         """Returns A x + noise n, n ~ N(0, I) where A measures; torch's generator, or a seed's."""
-        y = self(x)
+        image = tensor(x)
+        y = self(image)
         generator = None
         if seed is not None:
             generator = torch.Generator(device=y.device).manual_seed(seed)
         n = torch.randn(y.shape, generator=generator, dtype=y.dtype, device=y.device)
-        measured = self.measured().to(device=y.device, dtype=y.dtype)
-        return y + noise * n * (measured[0] if y.dim() == len(self.measurement_shape) else measured)
+        bound = self._on(image)
+        measured = bound.measured().to(y.dtype)
+        return y + noise * n * (measured[0] if y.dim() == len(bound.measurement) else measured)
 
     def __repr__(self) -> str:
+        if self._shape is None:
+            return f"<eps.Operator {self.spec}: images of any size>"
         c, h, w = self.image_shape
         shape = " x ".join(map(str, self.measurement_shape))
         return f"<eps.Operator {self.spec}: {c} x {h} x {w} to {shape}>"
 
 
-def bound_operator(A: Any) -> _eps.Operator:
-    """Returns the library's operator; a spec has none, as it does not say the size of the images."""
+def an_operator(A: Any) -> Operator:
+    """Returns the operator; a spec is none, as it has no seed."""
     if not isinstance(A, Operator):
         raise TypeError(
             "operator: an eps.Operator is wanted, eps.operator(spec, (C, H, W)), "
             f"got {type(A).__name__}"
         )
-    return A._bound
+    return A
 
 
 def operator(
     A: Union[str, Tuple[Verb, Verb], Any],
-    shape: Sequence[int],
+    shape: Optional[Sequence[int]] = None,
     *,
     seed: int = 0,
     batch: int = 1,
@@ -138,12 +193,12 @@ def operator(
     name: str = "an operator of your own",
     device: str = "cpu",
 ) -> Operator:
-    """Makes an operator for images of the shape (C, H, W).
+    """Makes an operator for images of the shape (C, H, W); a spec without a shape is for all sizes.
 
     A is one of
 
     - a spec, "blur_gaussian:std=2" or the name of a task; `eps.operators()` lists all. What is random
-      is drawn from `seed`, for `batch` images one map each;
+      is drawn from `seed`, for `batch` images one map each, and for each size anew;
     - two functions (apply, adjoint) of tensors with a batch: (N, C, H, W) to (N, ...) and back.
       `proximal(z, y, lam)` may return argmin_x |y - A x|^2 + lam |x - z|^2, or `basis` may hold
       functions to and from a basis with the eigenvalues there, A'A x = from(eigenvalues * to(x));
@@ -152,78 +207,47 @@ def operator(
     """
     if isinstance(A, Operator):
         raise TypeError("operator: this is an operator already")
-    sizes = [int(size) for size in shape]
     if isinstance(A, str):
-        return Operator(_eps.operator_from_spec(A, sizes, seed, batch, device))
+        spec = A
+        _eps.measurement_dims_of(spec)  # one that does not exist is refused here
+        return Operator(
+            lambda sizes, on: _eps.operator_from_spec(spec, sizes, seed, batch, on), shape, device, spec
+        )
+    from ._scipy import from_linear_operator, from_sparse
+
+    if shape is None:
+        raise TypeError("operator: the shape (C, H, W) of the images is wanted beside all but a spec")
     if isinstance(A, tuple):
         if len(A) != 2 or not all(map(callable, A)):
             raise TypeError("operator: two functions (apply, adjoint) are wanted")
-        return Operator(
-            _eps.operator_from_verbs(A[0], A[1], sizes, proximal, basis, name, device)
-        )
+        return from_verbs(A, shape, proximal, basis, name, device)
     if hasattr(A, "tocoo"):
-        return _from_sparse(A, sizes, device)
+        return from_sparse(A, shape, device)
     if hasattr(A, "matvec") and hasattr(A, "rmatvec"):
-        return _from_linear_operator(A, sizes, name, device)
+        return from_linear_operator(A, shape, name, device)
     raise TypeError(
         "operator: a spec, two functions, a SciPy sparse matrix or a LinearOperator is wanted, "
         f"got {type(A).__name__}"
     )
 
 
-def _check_columns(A: Any, sizes: Sequence[int]) -> None:
-    pixels = 1
-    for size in sizes:
-        pixels *= size
-    if len(A.shape) != 2 or A.shape[1] != pixels:
-        raise _eps.Error(
-            f"operator: a matrix of {A.shape} does not measure images of {tuple(sizes)}, "
-            f"which have {pixels} values"
-        )
+def from_verbs(
+    verbs: Tuple[Verb, Verb],
+    shape: Sequence[int],
+    proximal: Optional[Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]],
+    basis: Optional[Tuple[Verb, Verb, torch.Tensor]],
+    name: str,
+    device: str,
+) -> Operator:
+    """Makes the operator of two functions."""
 
+    def make(sizes: List[int], on: str) -> _eps.Operator:
+        there = basis
+        if basis is not None and len(basis) == 3 and isinstance(basis[2], torch.Tensor):
+            there = (basis[0], basis[1], basis[2].to(torch.device(on)))
+        return _eps.operator_from_verbs(verbs[0], verbs[1], sizes, proximal, there, name, on)
 
-def _from_sparse(A: Any, sizes: Sequence[int], device: str) -> Operator:
-    import numpy
-
-    _check_columns(A, sizes)
-    if numpy.iscomplexobj(A):
-        raise _eps.Error("operator: a real matrix is wanted")
-    entries = A.tocoo()
-    return Operator(
-        _eps.operator_from_entries(
-            torch.from_numpy(entries.row.astype(numpy.int64)),
-            torch.from_numpy(entries.col.astype(numpy.int64)),
-            torch.from_numpy(entries.data.astype(numpy.float64)),
-            int(A.shape[0]),
-            sizes,
-            device,
-        )
-    )
-
-
-def _from_linear_operator(A: Any, sizes: Sequence[int], name: str, device: str) -> Operator:
-    import numpy
-
-    _check_columns(A, sizes)
-
-    def rows(product: Callable[[Any], Any], batch: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
-        flat = batch.detach().reshape(batch.shape[0], -1).cpu().numpy()
-        answers = [numpy.asarray(product(row)).reshape(-1) for row in flat]
-        if any(numpy.iscomplexobj(answer) for answer in answers):
-            raise _eps.Error("operator: a real LinearOperator is wanted")
-        return torch.from_numpy(numpy.stack(answers)).to(batch).reshape(batch.shape[0], *shape)
-
-    return Operator(
-        _eps.operator_from_verbs(
-            lambda x: rows(A.matvec, x, [int(A.shape[0])]),
-            lambda y: rows(A.rmatvec, y, sizes),
-            list(sizes),
-            None,
-            None,
-            name,
-            device,
-        )
-    )
+    return Operator(make, shape, device)
 
 
 def inpainting(mask: Array, shape: Sequence[int]) -> Operator:
@@ -232,8 +256,9 @@ def inpainting(mask: Array, shape: Sequence[int]) -> Operator:
     if m.is_complex():
         raise _eps.Error("inpainting: a mask of 0 and 1 is wanted, 1 where a pixel is measured")
     m = m if m.is_floating_point() else m.to(torch.float64)
+    known = m.unsqueeze(0) if m.dim() == 2 else m
     return Operator(
-        _eps.operator_from_mask(m.unsqueeze(0) if m.dim() == 2 else m, [int(s) for s in shape])
+        lambda sizes, on: _eps.operator_from_mask(known.to(torch.device(on)), sizes), shape, str(m.device)
     )
 
 
@@ -243,8 +268,11 @@ def blur(kernel: Array, shape: Sequence[int], border: str = "circular") -> Opera
     border: circular, valid (y is smaller, nothing is known beyond the frame), reflect101, reflect,
     replicate or zero. The shape is that of the image, also where y is smaller.
     """
+    k = tensor(kernel, "kernel")
     return Operator(
-        _eps.operator_from_kernel(tensor(kernel, "kernel"), [int(s) for s in shape], border)
+        lambda sizes, on: _eps.operator_from_kernel(k.to(torch.device(on)), sizes, border),
+        shape,
+        str(k.device),
     )
 
 

@@ -11,7 +11,7 @@ from . import _eps
 from ._arrays import Array, Path, image, is_file, path, tensor
 from ._progress import Progress, reporter
 from .networks import Network, bound_denoiser, load
-from .operators import Operator, bound_operator, inpainting, operator as make_operator
+from .operators import Operator, an_operator, inpainting, operator as make_operator
 
 
 @dataclass
@@ -179,7 +179,10 @@ def restore(
     others = ("mask", "kernel", "motion", "gaussian", "defocus", "downscale", "bayer")
     if isinstance(operator, Operator) and (denoise or any(options[name] for name in others)):
         raise _eps.Error("restore: one operator is wanted")
-    bound = operator._bound if isinstance(operator, Operator) else None
+    bound = None
+    if isinstance(operator, Operator):
+        device = model.device
+        bound = operator._at(device) if array is None else operator._of(array, device)
     file = path(y) if array is None else ""
     result = _result(_eps.restore(model._bound, file, array, bound, options, reporter(progress)))
     if max(levels, default=0) > 1:
@@ -202,18 +205,15 @@ def _with_denoiser(
     batch: Optional[int],
     progress: Progress,
 ) -> Restoration:
-    denoiser = bound_denoiser(model)
+    denoiser = bound_denoiser(model, y)
+    y = y.to(torch.device(denoiser.device))
     if len(levels) != 1:
         raise _eps.Error("restore: a denoiser of your own needs the noise, one number")
     if not method and denoiser.input == "prior":
         raise _eps.Error("restore: a prior needs a method, such as method='dps'; eps.methods() lists all")
-    if isinstance(A, str):
-        dims = _eps.measurement_dims_of(A)
-        y = y.reshape([1] * (dims - y.dim()) + list(y.shape))
-        A = make_operator(A, _eps.image_shape_of(A, list(y.shape))[1:], device=denoiser.device)
-    bound = bound_operator(A)
-    if y.dim() == len(bound.measurement):
-        y = y.unsqueeze(0)
+    bound = an_operator(make_operator(A) if isinstance(A, str) else A)._of(y)
+    if y.dim() <= len(bound.measurement):
+        y = y.reshape([1] * (len(bound.measurement) + 1 - y.dim()) + list(y.shape))
     if y.dtype == torch.uint8:
         y = y.double() / 127.5 - 1
     found = _eps.restore_tensor(

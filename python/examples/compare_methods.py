@@ -67,8 +67,10 @@ def deepinv_diffpir(
 
     physics = Physics(A, noise=NOISE / 2)
     fidelity = deepinv.optim.data_fidelity.L2()
-    diffpir = deepinv.sampling.DiffPIR(Denoiser(prior), fidelity, sigma=NOISE / 2, max_iter=steps)
-    u = (y[None].float() + 1) / 2
+    diffpir = deepinv.sampling.DiffPIR(
+        Denoiser(prior), fidelity, sigma=NOISE / 2, max_iter=steps, device=prior.device
+    )
+    u = (y[None].float().to(prior.device) + 1) / 2
     return lambda: torch.cat([2 * diffpir(u, physics, seed=k) - 1 for k in range(samples)])
 
 

@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> None:
     gain = torch.cos(phase).add(1).mul(0.6).clamp(0, 1)
 
     def dim(x: torch.Tensor) -> torch.Tensor:
-        dimmed: torch.Tensor = x.mul(gain.to(x.dtype))
+        dimmed: torch.Tensor = x.mul(gain.to(x))  # its type, and its device
         return dimmed
 
     # Two functions are enough: A, and its transpose, which here is A itself.

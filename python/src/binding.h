@@ -61,9 +61,9 @@ Tensor plain_tensor(const char* name, const Tensor& x, at::Device device);
 // operator has several.
 Tensor plain_batch(
     const char* name, const Tensor& x, at::Device device, const Shape& sizes, int64_t maps = 1);
-// Returns a number for all images or one for each, finite and >= least, in a shape that broadcasts
-// over images: 0-dimensional, or (N, 1, 1, 1).
-Tensor level(const char* name, const Tensor& value, int64_t images, bool may_be_zero);
+// Returns a number for all images or one for each, finite and > 0 or >= 0, in a shape that
+// broadcasts over images: 0-dimensional on the CPU, or (N, 1, 1, 1) on the device of the images.
+Tensor level(const char* name, const Tensor& value, const Tensor& images, bool may_be_zero);
 
 void bind_operators(py::module_& m);
 void bind_networks(py::module_& m);

@@ -171,6 +171,7 @@ class Differentiable final : public LinearOperator {
   }
   // Iterations are not recorded: a pivot is solved in one call of proximal().
   bool closed_form() const override { return true; }
+  bool recordable() const override { return A_->recordable(); }
   const MeasurementFormat& format() const override { return A_->format(); }
   Tensor structural_diagonal(const Tensor& like) const override {
     return A_->structural_diagonal(like);

@@ -6,14 +6,18 @@
 namespace eps::python {
 namespace {
 
-// The class eps.Error of Python, which lives as long as the process.
+// The classes eps.Error and torch.cuda.OutOfMemoryError of Python, which live as long as the
+// process.
 PyObject* error_class = nullptr;
+PyObject* memory_class = nullptr;
 
 void translate(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(std::move(thrown));
   } catch (const Error& error) {
     PyErr_SetString(error_class, error.what());
+  } catch (const c10::OutOfMemoryError& error) {
+    PyErr_SetString(memory_class, error.what_without_backtrace());
   } catch (const c10::Error& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what_without_backtrace());
   }
@@ -31,6 +35,8 @@ PYBIND11_MODULE(_eps, m) {
                                 "names the quantity, its value and what is allowed.",
                                 PyExc_ValueError,
                                 nullptr);
+  py::object memory = py::module_::import("torch.cuda").attr("OutOfMemoryError");
+  memory_class = memory.release().ptr();
   m.attr("Error") = py::reinterpret_borrow<py::object>(error_class);
   py::register_exception_translator(&translate);
   m.attr("version") = eps::version();

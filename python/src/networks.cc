@@ -35,6 +35,8 @@ class PythonDenoiser final : public Denoiser {
           to_string(query.x.sizes()),
           " must be returned, got ",
           to_string(answer.sizes()));
+    check(!is_recorded(query.x) || answer.requires_grad(),
+          "denoiser: this method differentiates it, and what it returned has no derivatives");
     return answer.to(query.x.device());
   }
   std::optional<NetworkInput> input_for(const NetworkInput& method) const override {
@@ -127,7 +129,7 @@ Tensor denoise(const BoundNetwork& self,
         self.channels,
         " x H x W is wanted, got ",
         to_string(x.sizes()));
-  Query query{images, level("sigma", sigma, x.size(0), false)};
+  Query query{images, level("sigma", sigma, images, false)};
   query.labels = classes_of;
   return self.denoiser->mean(query).to(x.scalar_type());
 }

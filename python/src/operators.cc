@@ -35,12 +35,13 @@ Tensor plain_batch(
   return plain_tensor(name, x, device);
 }
 
-Tensor level(const char* name, const Tensor& value, int64_t images, bool may_be_zero) {
+Tensor level(const char* name, const Tensor& value, const Tensor& images, bool may_be_zero) {
+  const int64_t count = images.size(0);
   check(value.layout() == at::kStrided && value.is_floating_point() &&
-            (value.numel() == 1 || (value.numel() == images && value.size(0) == images)),
+            (value.numel() == 1 || (value.numel() == count && value.size(0) == count)),
         name,
         ": a number, or one for each of ",
-        images,
+        count,
         " images is wanted, got ",
         to_string(value.sizes()));
   const Tensor least = may_be_zero ? value >= 0 : value > 0;
@@ -50,7 +51,8 @@ Tensor level(const char* name, const Tensor& value, int64_t images, bool may_be_
         may_be_zero ? ">= 0" : "> 0",
         " are wanted");
   const Tensor wide = value.to(at::kDouble);
-  return value.numel() == 1 ? wide.reshape({}) : wide.reshape({images, 1, 1, 1});
+  if (value.numel() == 1) return wide.reshape({}).to(at::kCPU);
+  return wide.reshape({count, 1, 1, 1}).to(images.device());
 }
 
 namespace {
@@ -216,7 +218,7 @@ Tensor adjoint_to(const BoundOperator& self, const Tensor& y) {
 
 Tensor ridge_to(const BoundOperator& self, const Tensor& r, const Tensor& lambda) {
   const Tensor measured = self.measurements("A.ridge(r, lambda)", r);
-  const Tensor shift = level("A.ridge: lambda", lambda, r.size(0), true);
+  const Tensor shift = level("A.ridge: lambda", lambda, measured, true);
   return verbs_for(self, {&measured, &shift}).ridge(measured, shift);
 }
 
@@ -233,7 +235,7 @@ Tensor proximal_to(const BoundOperator& self,
         z.size(0),
         " images");
   check(z.scalar_type() == y.scalar_type(), "A.proximal: z and y of one type are wanted");
-  const Tensor shift = level("A.proximal: lambda", lambda, z.size(0), true);
+  const Tensor shift = level("A.proximal: lambda", lambda, image, true);
   return verbs_for(self, {&image, &measured, &shift}).proximal(image, measured, shift);
 }
 

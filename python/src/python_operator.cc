@@ -91,6 +91,7 @@ class PythonOperator final : public LinearOperator {
   }
   const Spectral* spectral() const override { return spectral_.get(); }
   bool closed_form() const override { return proximal_ || spectral_; }
+  bool recordable() const override { return false; }
 
  private:
   Held apply_, adjoint_, proximal_ = nullptr;

@@ -24,7 +24,7 @@ State state_of(const BoundOperator& A,
   State state;
   state.x_t = A.images("x_t", x_t);
   const int64_t images = x_t.size(0);
-  state.sigma = level("sigma", sigma, images, false);
+  state.sigma = level("sigma", sigma, state.x_t, false);
   state.problem.y = A.measurements("y", y);
   check(y.size(0) == 1 || y.size(0) == images,
         "y: ",
@@ -33,14 +33,10 @@ State state_of(const BoundOperator& A,
         images,
         " images");
   check(y.scalar_type() == x_t.scalar_type(), "x_t and y of one type are wanted");
-  state.problem.sigma_y = level("sigma_y", sigma_y, images, true);
+  state.problem.sigma_y = level("sigma_y", sigma_y, state.x_t, true);
   const bool differs =
       is_recorded(state.x_t) || is_recorded(y) || is_recorded(sigma) || is_recorded(sigma_y);
   state.problem.A = differs ? A.with_derivatives : A.A;
-  // One noise level stays a number on the CPU; several are beside the images.
-  if (state.sigma.dim() > 0) state.sigma = state.sigma.to(x_t.device());
-  if (state.problem.sigma_y.dim() > 0)
-    state.problem.sigma_y = state.problem.sigma_y.to(x_t.device());
   return state;
 }
 
@@ -77,8 +73,7 @@ BoundQuery query_of(const BoundOperator& A,
 BoundQuery prior_query_of(const Tensor& x, const Tensor& sigma) {
   const Tensor images = plain_tensor("x", x, x.device());
   check(x.dim() == 4 && x.numel() > 0, "x: N x C x H x W is wanted, got ", to_string(x.sizes()));
-  Tensor levels = level("sigma", sigma, x.size(0), false);
-  if (levels.dim() > 0) levels = levels.to(x.device());
+  const Tensor levels = level("sigma", sigma, images, false);
   return {prior_query(images, edm().at(levels)), NetworkInput::prior};
 }
 
@@ -102,8 +97,12 @@ Preconditioning preconditioning_of(const std::string& kind,
   p.sigma_data = sigma_data;
   p.prior_variance = prior_variance;
   if (spectrum) {
+    check(spectrum->layout() == at::kStrided && spectrum->is_floating_point() &&
+              spectrum->dim() == 2 && spectrum->numel() > 0,
+          "preconditioning: a spectrum of H x (W/2 + 1) real numbers is wanted");
     p.spectrum = spectrum->detach().to(at::kFloat);
-    check(p.spectrum.dim() == 2, "preconditioning: a spectrum of H x (W/2 + 1) is wanted");
+    check(at::logical_and(p.spectrum >= 0, at::isfinite(p.spectrum)).all().item<bool>(),
+          "preconditioning: a spectrum is finite and >= 0");
   }
   check(prior_variance == "constant" || p.spectrum.defined(),
         "preconditioning: prior_variance=",
@@ -165,15 +164,27 @@ Tensor as_images(const PreconditionedQuery& scaling, const Tensor& x, const char
 }  // namespace
 
 void bind_queries(py::module_& m) {
-  py::class_<BoundQuery>(m, "Query")
-      .def_property_readonly("x", [](const BoundQuery& q) { return q.query.x; })
-      .def_property_readonly("sigma", [](const BoundQuery& q) { return q.query.sigma; })
-      .def_property_readonly("side",
-                             [](const BoundQuery& q) -> std::optional<Tensor> {
-                               if (!q.query.side.defined()) return {};
-                               return q.query.side;
-                             })
-      .def_property_readonly("inputs", [](const BoundQuery& q) { return to_string(q.input); });
+  py::class_<BoundQuery>(
+      m, "Query", "What a network of the posterior sees at (x_t, y, sigma); eps.query makes one.")
+      .def_property_readonly(
+          "x",
+          [](const BoundQuery& q) { return q.query.x; },
+          "The pivot, or x_t for inputs without one, (N, C, H, W).")
+      .def_property_readonly(
+          "sigma",
+          [](const BoundQuery& q) { return q.query.sigma; },
+          "The noise level of x_t, a number or (N, 1, 1, 1).")
+      .def_property_readonly(
+          "side",
+          [](const BoundQuery& q) -> std::optional<Tensor> {
+            if (!q.query.side.defined()) return {};
+            return q.query.side;
+          },
+          "The channels beside x, (N, C', H, W), or None.")
+      .def_property_readonly(
+          "inputs",
+          [](const BoundQuery& q) { return to_string(q.input); },
+          "The name of the input, such as \"eps\".");
   m.def("query", &query_of, Release());
   m.def("prior_query", &prior_query_of, Release());
   m.def("pivot", &pivot_of, Release());
@@ -195,23 +206,34 @@ void bind_queries(py::module_& m) {
     const NetworkInput input = parse_model_config(config).input;
     return std::pair{to_string(input), input.scale_side};
   });
-  py::class_<PreconditionedQuery, std::shared_ptr<PreconditionedQuery>>(m, "Scaling")
+  py::class_<PreconditionedQuery, std::shared_ptr<PreconditionedQuery>>(
+      m, "Scaling", "The coefficients of D = c_skip x + c_out F(c_in x, side; c_noise) at a query.")
       .def(py::init(&scaling_of), Release())
-      .def("input", &PreconditionedQuery::input, Release())
-      .def_property_readonly("noise_label", &PreconditionedQuery::noise_label)
+      .def("input",
+           &PreconditionedQuery::input,
+           "Returns what F gets, float32 (N, C (1 + side channels), H, W).",
+           Release())
+      .def_property_readonly("noise_label",
+                             &PreconditionedQuery::noise_label,
+                             "c_noise, which F gets beside it, (N) or (1).")
       .def(
           "mean",
           [](const PreconditionedQuery& s, const Tensor& f) {
             return s.mean(as_images(s, f, "answer"));
           },
+          "Returns the estimate D of F's answer.",
           Release())
       .def(
           "target",
           [](const PreconditionedQuery& s, const Tensor& x) {
             return s.target(as_images(s, x, "x0"));
           },
+          "Returns the answer of F for which D = x0.",
           Release())
-      .def("mean_square_out", &PreconditionedQuery::mean_square_out, Release());
+      .def("mean_square_out",
+           &PreconditionedQuery::mean_square_out,
+           "Returns the mean of c_out^2 over all directions.",
+           Release());
 }
 
 }  // namespace eps::python

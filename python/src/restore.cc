@@ -137,7 +137,7 @@ py::dict to_python(RestorationResult found) {
     result["interval"] = at::stack({r.low, r.high});
   }
   if (found.measurement.truth.defined()) result["truth"] = found.measurement.truth;
-  result["y"] = found.measurement.problem.y;
+  result["y"] = found.measurement.problem.y.to(at::kCPU);
   result["chi2"] = found.report.chi2;
   result["noise"] = found.report.sigma_y;
   result["verdict"] = found.report.verdict();

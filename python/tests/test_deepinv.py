@@ -132,6 +132,35 @@ class Deepinv(unittest.TestCase):
             gradient = physics.A_adjoint(physics.A(physics.prox_l2(z, y, 5.0)) - y) * 5
             self.assertLess((gradient + physics.prox_l2(z, y, 5.0)).abs().max(), 1e-4)
 
+    def test_our_operators_are_restored_through_their_interface(self):
+        A = eps.operator("super_resolution:factor=4", SHAPE)
+        physics = eps.deepinv.Physics(A, noise=0.05)
+        y = physics(image(1))
+        theirs = eps.deepinv.EPS(eps.Prior(white), method="ddnm", steps=5)(y, physics, seed=4)
+        ours = eps.method("ddnm", steps=5)(2 * y.double() - 1, A, 0.1, white, seed=4)
+        torch.testing.assert_close(2 * theirs.double() - 1, ours, atol=1e-6, rtol=0)
+
+    @needs_model("faces64-prior")
+    def test_their_diffpir_and_ours_restore_alike(self):
+        """The same prior and measurement in one process; benchmarks/python_peers.py has more of both."""
+        prior = eps.load("faces64-prior", device="cpu")
+        face = eps.read_image(eps.find_in_models("faces64-images/07.png")).double()
+        A = eps.operator("super_resolution:factor=4", (3, 64, 64))
+        y = A.observe(face, noise=0.05, seed=0)
+        ours = eps.method("diffpir", steps=15)(y, A, 0.05, prior, samples=2).clamp(-1, 1)
+        diffpir = deepinv.sampling.DiffPIR(
+            eps.deepinv.Denoiser(prior), deepinv.optim.data_fidelity.L2(), sigma=0.025, max_iter=15
+        )
+        physics, u = eps.deepinv.Physics(A, noise=0.025), (y[None].float() + 1) / 2
+        theirs = torch.cat([2 * diffpir(u, physics, seed=k) - 1 for k in range(2)]).double().clamp(-1, 1)
+        blurred = torch.nn.functional.interpolate(y[None], scale_factor=4)
+        psnr = [
+            eps.metrics(mean[None, None], face[None])["psnr"][0]
+            for mean in (ours.mean(0), theirs.mean(0), blurred[0].clamp(-1, 1))
+        ]
+        self.assertLess(abs(psnr[0] - psnr[1]), 1.5)
+        self.assertGreater(min(psnr[:2]), psnr[2] + 1)
+
     def test_denoisers_go_both_ways(self):
         theirs = eps.deepinv.Denoiser(white)
         ours = eps.deepinv.prior(theirs)

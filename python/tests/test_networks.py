@@ -1,9 +1,13 @@
 """Networks: in Python as in C++, in files, and in training loops of one's own."""
+import copy
+import os
+import subprocess
+import sys
 import tempfile
 import unittest
 
 import torch
-from support import needs, needs_model
+from support import ROOT, needs, needs_model
 
 import eps
 
@@ -105,6 +109,83 @@ class Files(unittest.TestCase):
         self.assertTrue(torch.equal(network(query), again(query)))
 
 
+class OfOtherPrograms(unittest.TestCase):
+    """Files that people have, by eps.load, and ONNX by a package of Python's."""
+
+    def test_a_denoiser_in_torchscript(self):
+        class White(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.one = torch.nn.Parameter(torch.ones(1))
+
+            def forward(self, x: torch.Tensor, sigma: torch.Tensor):
+                return self.one * x / (1 + sigma.view(-1, 1, 1, 1) ** 2)
+
+        with tempfile.TemporaryDirectory() as folder:
+            torch.jit.script(White()).save(f"{folder}/net.pt")
+            prior = eps.load(f"torchscript:file={folder}/net.pt,size=8", device="cpu")
+            with self.assertRaisesRegex(eps.Error, "torchscript:file="):
+                eps.load(f"{folder}/net.pt")
+        x = noisy(size=8).float()
+        torch.testing.assert_close(prior(x, 2.0), x / 5)
+
+    @needs("safetensors")
+    def test_networks_of_guided_diffusion_and_diffusers(self):
+        from safetensors.torch import load_file
+
+        script = os.path.join(ROOT, "tests", "reference", "foreign_networks.py")
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, script, "--files", folder], check=True)
+            for spec, name in (
+                (f"guided_diffusion:file={folder}/adm_ffhq.pt,head_channels=8,size=16", "adm_ffhq"),
+                (f"{folder}/pipeline", "unet2d_old"),
+            ):
+                network = eps.load(spec, device="cpu")
+                known = load_file(os.path.join(ROOT, "tests", "fixtures", f"foreign_{name}.safetensors"))
+                answer = network(known["x"].float(), known["sigma"].flatten())
+                error = (answer - known["D"]).norm() / known["D"].norm()
+                self.assertLess(error, 1e-5, name)
+
+    @needs("onnx")
+    @needs("onnxruntime")
+    def test_a_denoiser_in_onnx(self):
+        from onnx import TensorProto, checker, helper, save
+
+        nodes = [  # E[x0 | x] = x / (1 + sigma^2)
+            helper.make_node("Mul", ["sigma", "sigma"], ["v"]),
+            helper.make_node("Add", ["v", "one"], ["d"]),
+            helper.make_node("Reshape", ["d", "shape"], ["e"]),
+            helper.make_node("Div", ["x", "e"], ["mean"]),
+        ]
+        graph = helper.make_graph(
+            nodes,
+            "white",
+            [
+                helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, "h", "w"]),
+                helper.make_tensor_value_info("sigma", TensorProto.FLOAT, ["n"]),
+            ],
+            [helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["n", 3, "h", "w"])],
+            [
+                helper.make_tensor("one", TensorProto.FLOAT, [1], [1.0]),
+                helper.make_tensor("shape", TensorProto.INT64, [4], [-1, 1, 1, 1]),
+            ],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+        checker.check_model(model)
+        with tempfile.TemporaryDirectory() as folder:
+            save(model, f"{folder}/net.onnx")
+            prior = eps.Prior.onnx(f"{folder}/net.onnx")
+            with self.assertRaisesRegex(eps.Error, "an ONNX model"):
+                eps.load(f"{folder}/net.onnx")
+        A = eps.operator("inpaint_random:missing=0.5", (3, 8, 8))
+        y = A(noisy(size=8)[:1])
+        drawn = [
+            eps.method("ddnm", steps=4)(y, A, 0.1, model)
+            for model in (prior, lambda x, sigma: x / (1 + sigma**2))
+        ]
+        torch.testing.assert_close(drawn[0], drawn[1], atol=1e-5, rtol=0)
+
+
 class Small(torch.nn.Module):
     """A network of the user's own: the query and its noise level in, an image out."""
 
@@ -177,11 +258,71 @@ class OwnLoops(unittest.TestCase):
                 slope = (value(x_t + h * direction) - value(x_t - h * direction)) / (2 * h)
             self.assertLess(abs(slope - (gradient * direction).sum()) / abs(slope), 1e-4)
 
+    def test_preconditioning_by_hand_is_that_of_a_posterior(self):
+        A = eps.operator("inpaint_random:missing=0.5", self.SHAPE)
+        x0, x_t = self.data(2, 0), self.data(2, 1).requires_grad_()
+        for kind in ("edm", "anisotropic"):
+            posterior = eps.Posterior(Small(2), "eps", preconditioning=kind)
+            query = eps.query(A, A(x0), x_t, 0.5, 0.1)
+            scaling = eps.precondition(query, kind)
+            answer = posterior.model(scaling.input(), scaling.noise_label)
+            self.assertTrue(torch.equal(scaling.mean(answer), posterior(query)))
+            loss = (answer - scaling.target(x0)).square()
+            self.assertTrue(torch.equal(loss, posterior.loss(query, x0)))
+            # What F is to answer makes the estimate exact, where there is noise.
+            torch.testing.assert_close(scaling.mean(scaling.target(x0)).double(), x0, atol=1e-5, rtol=0)
+            (gradient,) = torch.autograd.grad(loss.sum(), x_t)
+            self.assertGreater(gradient.abs().max(), 0)
+
+    def test_copies_and_files_of_a_posterior(self):
+        """For averages of weights, and torch.save."""
+        A = eps.operator("inpaint_random:missing=0.5", self.SHAPE)
+        query = eps.query(A, A(self.data(1, 0)), self.data(1, 1), 0.5, 0.1)
+        posterior = eps.Posterior(Small(2), "eps", preconditioning="anisotropic")
+        average = torch.optim.swa_utils.AveragedModel(posterior)
+        twin = copy.deepcopy(posterior)
+        with torch.no_grad():
+            next(posterior.parameters()).add_(1)
+        self.assertTrue(torch.equal(twin(query), average(query)))
+        self.assertFalse(torch.equal(twin(query), posterior(query)))
+        with tempfile.TemporaryDirectory() as folder:
+            torch.save(twin, f"{folder}/whole.pt")
+            options = {} if torch.__version__.startswith("1.") else {"weights_only": False}
+            again = torch.load(f"{folder}/whole.pt", **options)
+        self.assertTrue(torch.equal(twin(query), again(query)))
+
     def test_derivatives_that_do_not_exist_are_refused(self):
         A = eps.operator("identity", self.SHAPE)
         y = self.data(1, 0).requires_grad_()
         with self.assertRaisesRegex(eps.Error, "eps.pivot has them for y"):
             eps.query(A, y, self.data(1, 1), 1.0, 0.1)
+
+    def test_any_function_is_the_prior_of_every_zero_shot_method(self):
+        """With the answers of a network, a function and a module draw what the network draws."""
+        with tempfile.TemporaryDirectory() as folder:
+            network = eps.train(f"{folder}/prior", **TINY, input="prior")
+        A = eps.operator("inpaint_random:missing=0.5", (3, 16, 16))  # which all of them take
+        y = A(noisy(size=16)[:1] * 0.3)
+        zero_shot = [name for name in eps.methods() if eps.method(name).inputs == "prior"]
+        self.assertGreater(len(zero_shot), 10)
+        for name in zero_shot:
+            method = eps.method(name)
+            steps = None if "steps" not in method.options else 3
+            drawn = [
+                method(y, A, 0.1, model, steps=steps)
+                for model in (network, lambda x, sigma: network(x, sigma), network.module().eval())
+            ]
+            size = drawn[0].abs().max().clamp(min=1)
+            for other in drawn[1:]:
+                with self.subTest(name):
+                    self.assertLess((drawn[0] - other).abs().max() / size, 1e-3)
+
+    def test_a_prior_without_derivatives_says_so_where_they_are_needed(self):
+        A = eps.operator("identity", self.SHAPE)
+        prior = torch.no_grad()(lambda x, sigma: x / (1 + sigma**2))
+        self.assertEqual(eps.method("ddnm", steps=2)(self.data(1, 0), A, 0.1, prior).shape, (1, *self.SHAPE))
+        with self.assertRaisesRegex(eps.Error, "differentiates it, and what it returned has no derivatives"):
+            eps.method("dps", steps=2)(self.data(1, 0), A, 0.1, prior)
 
     def test_any_function_is_a_prior(self):
         """A Gaussian prior N(0, 1) of white pixels: the posterior of a mask is known."""

@@ -83,6 +83,35 @@ class Verbs(unittest.TestCase):
         first, second = mask.parameters["mask"], mask.parameters["mask"]
         self.assertEqual(first.data_ptr(), second.data_ptr())
 
+    def test_any_layout_and_read_only_arrays_are_taken(self):
+        import warnings
+
+        x = image(3)
+        layouts = {
+            "channels last": x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2),
+            "transposed": x.transpose(2, 3).contiguous().transpose(2, 3),
+            "every other": torch.stack([x, -x], -1).flatten(-2)[..., ::2],
+            "expanded": x[:1].expand(3, *SHAPE),
+        }
+        for spec in specs():
+            A = eps.operator(spec, SHAPE)
+            for name, given in layouts.items():
+                with self.subTest(spec, layout=name):
+                    torch.testing.assert_close(A(given), A(given.contiguous()))
+                    y = A(given)
+                    held = torch.stack([y, -y], -1)[..., 0]  # with gaps
+                    torch.testing.assert_close(A.adjoint(held), A.adjoint(y.contiguous()))
+                    torch.testing.assert_close(
+                        A.proximal(given, held, 0.1), A.proximal(given.contiguous(), y.contiguous(), 0.1)
+                    )
+        backwards, frozen = x.numpy()[:, :, ::-1], x.numpy().copy()
+        frozen.flags.writeable = False
+        A = eps.operator("super_resolution:factor=2", SHAPE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            torch.testing.assert_close(A(backwards), A(x.flip(2)))
+            torch.testing.assert_close(A(frozen), A(x))
+
     def test_a_seed_draws_the_operator(self):
         masks = [
             eps.operator("inpaint_random:missing=0.5", SHAPE, seed=seed).measured()
@@ -100,6 +129,62 @@ class Verbs(unittest.TestCase):
         self.assertEqual(noise[~measured].abs().max(), 0)
         n = int(measured.sum())
         self.assertLess(abs(noise[measured].std() / 0.1 - 1), 5 / (2 * n) ** 0.5)
+
+
+class AnySize(unittest.TestCase):
+    """Operators of a spec without a shape."""
+
+    def test_they_are_those_of_each_size(self):
+        for spec in specs():
+            A = eps.operator(spec)
+            for shape in (SHAPE, (3, 12, 16)):
+                with self.subTest(spec, shape=shape):
+                    fixed, x = eps.operator(spec, shape), image(2, shape=shape)
+                    y = A(x)
+                    self.assertTrue(torch.equal(y, fixed(x)))
+                    self.assertTrue(torch.equal(A(x[0]), fixed(x[0])))
+                    self.assertTrue(torch.equal(A.proximal(x, y, 0.1), fixed.proximal(x, y, 0.1)))
+                    self.assertTrue(torch.equal(A.pivot(y, x, 0.7, 0.2), fixed.pivot(y, x, 0.7, 0.2)))
+                    self.assertTrue(torch.equal(A.adjoint(y), fixed.adjoint(y)))
+                    self.assertTrue(torch.equal(A.adjoint(y[0]), fixed.adjoint(y[0])))
+                    self.assertTrue(torch.equal(A.ridge(y, 0.1), fixed.ridge(y, 0.1)))
+                    self.assertTrue(torch.equal(A.picture(y), fixed.picture(y)))
+                    self.assertTrue(torch.equal(A.observe(x, 0.1, seed=1), fixed.observe(x, 0.1, seed=1)))
+        self.assertIn("images of any size", repr(A))
+
+    def test_methods_and_queries_take_them(self):
+        A, fixed = eps.operator("super_resolution:factor=2"), eps.operator("super_resolution:factor=2", SHAPE)
+        x = image()
+        y = A(x)
+        query = [eps.query(B, y, x, 0.7, 0.1) for B in (A, fixed)]
+        self.assertTrue(torch.equal(query[0].x, query[1].x))
+        options = dict(noise=0.1, model=lambda x, sigma: x / (1 + sigma**2), samples=2)
+        drawn = [eps.method("ddnm", steps=3)(y[0], B, **options) for B in (A, fixed)]
+        self.assertTrue(torch.equal(drawn[0], drawn[1]))
+        restored = [
+            eps.restore(y[0], B, method="ddnm", steps=3, **options).samples
+            for B in (A, fixed, "super_resolution:factor=2")
+        ]
+        self.assertTrue(torch.equal(restored[0], restored[1]))
+        self.assertTrue(torch.equal(restored[0], restored[2]))
+        scores = [eps.metrics(x[None], x, operator=B, y=y, noise=0.1)["chi2"][0] for B in (A, fixed)]
+        self.assertEqual(*scores)
+
+    def test_what_needs_a_size_says_so(self):
+        A = eps.operator("inpaint_random:missing=0.5")
+        for ask in (lambda: A.image_shape, A.measured, lambda: A.parameters):
+            with self.assertRaisesRegex(eps.Error, "images of any size; eps.operator"):
+                ask()
+        with self.assertRaisesRegex(eps.Error, 'did you mean "blur_gaussian"'):
+            eps.operator("blur_gausian")
+        with self.assertRaisesRegex(TypeError, "beside all but a spec"):
+            eps.operator((lambda x: x, lambda y: y))
+
+    def test_copies_are_the_operator_itself(self):
+        import copy
+
+        A = eps.operator("identity", SHAPE)
+        self.assertIs(copy.deepcopy({"A": A})["A"], A)
 
 
 class Derivatives(unittest.TestCase):

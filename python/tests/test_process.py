@@ -5,6 +5,8 @@ import sys
 import tempfile
 import unittest
 
+from support import ROOT
+
 import eps
 from eps import _torch
 
@@ -22,6 +24,19 @@ class WrongCalls(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         self.assertIn("TypeError", done.stdout)
+
+
+class Source(unittest.TestCase):
+    def test_the_folder_of_the_source_says_what_it_is(self):
+        done = subprocess.run(
+            [sys.executable, "-c", "import eps"],
+            capture_output=True,
+            text=True,
+            cwd=os.path.join(ROOT, "python"),
+            env=dict(os.environ, PYTHONPATH=""),
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is the source of eps, which is not built there: pip install .", done.stderr)
 
 
 class OneLibtorch(unittest.TestCase):

@@ -14,6 +14,7 @@ from support import needs, needs_model, program
 import eps
 
 FACES = "faces64-eps"
+NETWORK = eps._eps.photos_network
 
 
 def face(number="07"):
@@ -49,8 +50,8 @@ class SameSamples(unittest.TestCase):
             self.assertTrue(torch.equal(wanted, tensor.float()), name)
         with open(f"{out}/restore.json") as file:
             report = json.load(file)
-        for key in ("chi2", "sigma_y", "operator", "findings", "warnings"):
-            self.assertEqual(report.get(key), result.report.get(key), key)
+        for key in ("chi2", "noise", "operator", "model", "findings", "warnings"):
+            self.assertEqual(report[key], result.report[key], key)
 
     def test_of_a_simulated_measurement(self):
         spec = "inpaint_random:missing=0.7"
@@ -125,6 +126,27 @@ class Watching(unittest.TestCase):
         # A rehearsal follows where the samples do not fit, as those of so few steps may not.
         drawn = [news for news in seen if news[0] == "evaluations"]
         self.assertEqual((seen[0], drawn[-1]), (("evaluations", 0, 4), ("evaluations", 4, 4)))
+
+    @needs("tqdm")
+    def test_tqdm_draws_where_it_is_asked_for(self):
+        import contextlib
+        import io
+
+        for progress, words in ((True, "4/4"), (False, ""), (None, "")):  # nobody looks at a file
+            with contextlib.redirect_stderr(io.StringIO()) as drawn:
+                self.restore(progress=progress)
+            self.assertIn(words, drawn.getvalue())
+            self.assertEqual(bool(words), bool(drawn.getvalue()))
+
+    def test_restorations_in_several_threads_are_those_of_one(self):
+        from concurrent.futures import ThreadPoolExecutor
+
+        seeds = [0, 1, 2, 3]
+        wanted = [self.restore(seed=seed).samples for seed in seeds]
+        with ThreadPoolExecutor(4) as pool:
+            got = list(pool.map(lambda seed: self.restore(seed=seed, progress=lambda *news: None).samples, seeds))
+        for a, b in zip(wanted, got):
+            self.assertLess((a - b).abs().max(), 1e-4)
 
     def test_what_a_callback_raises_ends_the_restoration(self):
         def stop(stage, done, total):
@@ -244,6 +266,35 @@ class Photographs(unittest.TestCase):
             self.restore(self.bytes, denoise=False, mask=numpy.ones((2, 3)))
         with self.assertRaisesRegex(eps.Error, "kernel: the kernel is all zero"):
             self.restore(self.bytes, denoise=False, kernel=numpy.zeros((3, 3)))
+
+    @needs_model("photos-eps")
+    def test_the_network_is_chosen_as_the_program_chooses(self):
+        """photos-eps for holes and for one evaluation, also on a CPU."""
+        from unittest import mock
+
+        y, hole = self.bytes[:, :24, :24], numpy.ones((24, 24))
+        hole[4:6, 3:20] = 0
+        chosen = {
+            "samples": dict(denoise=True, samples=2, steps=1),
+            "one evaluation": dict(denoise=True, quick=True),
+            "a hole": dict(mask=hole, samples=2, steps=1),
+        }
+        # As on a machine without a GPU, wherever this runs.
+        small = mock.patch.object(eps._eps, "photos_network", lambda device, large: NETWORK("cpu", large))
+        with small, tempfile.TemporaryDirectory() as folder:
+            eps.write_image(f"{folder}/y.png", y)
+            eps.write_image(f"{folder}/hole.png", 2 * torch.from_numpy(hole)[None] - 1)
+            for name, options in chosen.items():
+                with self.subTest(name):
+                    r = eps.restore(y, noise=10 * eps.GREY_LEVEL, **options)
+                    words = ["--mask", f"{folder}/hole.png"] if "mask" in options else ["--denoise"]
+                    words += ["--quick"] if "quick" in options else ["--samples", 2, "--steps", 1]
+                    out = f"{folder}/{name}"
+                    program("restore", f"{folder}/y.png", *words, "--noise", 10, "--device", "cpu", "--out", out)
+                    with open(f"{out}/restore.json") as file:
+                        self.assertEqual(r.report["model"], json.load(file)["model"])
+                    small_one = name == "samples"
+                    self.assertEqual(r.report["model"], "photos-eps-small" if small_one else "photos-eps")
 
     def test_options_are_numbers_as_well(self):
         for text, numbers in [

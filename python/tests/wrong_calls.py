@@ -1,7 +1,8 @@
-"""Makes random calls with arguments of wrong types, shapes and values: all must end in exceptions.
+"""Makes random calls with arguments of wrong types, shapes, devices and values: all must end in exceptions.
 
-Usage: wrong_calls.py CALLS [SEED]. Prints how many calls returned and how many raised; an abort of the
-process is what this looks for.
+Usage: wrong_calls.py CALLS [SEED]. Half of them are right calls of which one or two arguments are wrong, which go
+deeper before they are refused. Prints how many calls returned and how many raised; an abort of the process is what
+this looks for.
 """
 import collections
 import os
@@ -21,6 +22,7 @@ EXPECTED = (
     OverflowError,
     IndexError,
     OSError,
+    MemoryError,
 )
 
 
@@ -54,6 +56,9 @@ def values(rng):
         "\ud800",
         b"\xff",
         "/",
+        "cuda",
+        "cuda:99",
+        "meta",
         [],
         [1, 2],
         (3, 16, 16),
@@ -86,6 +91,7 @@ def values(rng):
         torch.rand(1, 3, 16, 16, 2),
         torch.full((1, 3, 16, 16), float("nan")),
         torch.empty(1, 3, 16, 16, device="meta"),
+        *([t.cuda(), t[0].cuda(), torch.tensor(0.5).cuda()] if torch.cuda.is_available() else []),
         t.clone().requires_grad_(),
         numpy.zeros((1, 3, 16, 16)),
         numpy.zeros((3, 16, 16), dtype=numpy.uint8),
@@ -103,6 +109,9 @@ def values(rng):
         eps.operator("inpaint_random:missing=0.5", (3, 16, 16)),
         eps.operator("blur_gaussian:std=1,size=5,border=valid", (3, 16, 16)),
         eps.operator("super_resolution:factor=4", (3, 16, 16)),
+        eps.operator("super_resolution:factor=4"),
+        eps.query(eps.operator("identity"), t, t, 1.0, 0.1),
+        eps.query(eps.operator("super_resolution:factor=4"), t[:, :, ::4, ::4], t, 1.0, 0.1, "palette"),
     ]
 
 
@@ -123,6 +132,7 @@ def functions(pool, networks):
         (eps.query, 6, []),
         (eps.pivot, 5, []),
         (eps.power_spectrum, 1, []),
+        (eps.precondition, 2, ["sigma_data", "prior_variance", "spectrum", "scale_side"]),
         (eps.metrics, 2, ["operator", "y", "noise", "seed"]),
         (eps.read_image, 1, []),
         (eps.write_image, 2, []),
@@ -152,6 +162,52 @@ def functions(pool, networks):
     return calls
 
 
+def right_calls(networks):
+    """Returns calls that return: functions, arguments and keywords."""
+    t, (prior, posterior) = torch.rand(1, 3, 16, 16), networks
+    calls = [
+        (eps.operator, ["inpaint_random:missing=0.5", (3, 16, 16)], {"seed": 1, "batch": 1, "device": "cpu"}),
+        (eps.operator, [(lambda x: x, lambda y: y), (3, 16, 16)], {"basis": (lambda x: x, lambda c: c, t.double())}),
+        (eps.inpainting, [(t[0, 0] > 0.5).float(), (3, 16, 16)], {}),
+        (eps.blur, [torch.rand(3, 3), (3, 16, 16), "valid"], {}),
+        (eps.Prior, [lambda x, sigma: x], {"sigma_min": 0.01, "sigma_max": 10.0, "channels": 3, "device": "cpu"}),
+        (eps.power_spectrum, [t], {}),
+        (eps.sample, [prior, 2], {"shape": (3, 16, 16), "steps": 2, "solver": "heun", "churn": 1.0, "batch": 1}),
+        (eps.sheet, [["a", "b"], {"": [t[0], t[0]]}, 2], {}),
+        (eps.write_image, ["a.png", t[0]], {}),
+        (eps.pixels, [t[0]], {}),
+        (prior, [t, torch.tensor(0.5)], {}),
+    ]
+    for spec in ("identity", "inpaint_random:missing=0.5", "blur_gaussian:std=1,size=5,border=valid", "grey"):
+        A = eps.operator(spec, (3, 16, 16))
+        y, query = A(t), eps.query(A, A(t), t, 0.7, 0.1)
+        calls += [
+            (A, [t], {}),
+            (A.adjoint, [y], {}),
+            (A.ridge, [y, 0.1], {}),
+            (A.proximal, [t, y, 0.1], {}),
+            (A.picture, [y], {}),
+            (A.observe, [t, 0.1], {"seed": 3}),
+            (eps.pivot, [A, y, t, 0.7, 0.1], {}),
+            (eps.query, [A, y, t, torch.tensor([0.7]), 0.1, "eps_precision"], {}),
+            (eps.precondition, [query, "anisotropic"], {"sigma_data": 0.5, "prior_variance": "constant"}),
+            (posterior, [query], {}),
+            (posterior.loss, [query, t], {}),
+            (eps.precondition(query).mean, [t], {}),
+            (eps.precondition(query).target, [t], {}),
+            (eps.method("ddnm"), [y, A, 0.1, prior], {"samples": 2, "steps": 2, "seed": 1}),
+            (eps.method("dps"), [y, A, 0.1, white], {"steps": 2, "vjp_batch": 1}),
+            (eps.restore, [y, A, 0.1, 2, 2, 0, prior], {"method": "ddnm"}),
+            (eps.restore, [y, A, 0.1, 2, 2, 0, posterior], {}),
+            (eps.metrics, [t[None], t], {"operator": A, "y": y, "noise": 0.1, "seed": 1}),
+        ]
+    return calls
+
+
+def white(x, sigma):
+    return x / (1 + sigma**2)
+
+
 def main():
     count, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     rng = random.Random(seed)
@@ -167,15 +223,28 @@ def main():
     outcome = collections.Counter()
     calls = functions(pool, networks)
     # Arguments of a right type go deeper before they are refused.
-    near = [a for a in pool if isinstance(a, (torch.Tensor, eps.Operator, float, tuple, str, int))]
+    right = (torch.Tensor, eps.Operator, eps.Query, float, tuple, str, int)
+    near = [a for a in pool if isinstance(a, right)]
 
     def pick():
         return rng.choice(near if rng.random() < 0.8 else pool)
 
+    nearly = right_calls(networks)
+    for function, arguments, named in nearly:
+        function(*arguments, **named)
     for _ in range(count):
-        function, most, keywords = rng.choice(calls)
-        arguments = [pick() for _ in range(max(0, most - (rng.random() < 0.1)))]
-        named = {k: pick() for k in keywords if rng.random() < 0.2}
+        if rng.random() < 0.5:
+            function, most, keywords = rng.choice(calls)
+            arguments = [pick() for _ in range(max(0, most - (rng.random() < 0.1)))]
+            named = {k: pick() for k in keywords if rng.random() < 0.2}
+        else:
+            function, arguments, named = rng.choice(nearly)
+            arguments, named = list(arguments), dict(named)
+            for place in rng.choices([*range(len(arguments)), *named], k=rng.choice((1, 1, 2))):
+                if isinstance(place, str):
+                    named[place] = pick()
+                else:
+                    arguments[place] = pick()
         try:
             function(*arguments, **named)
             outcome["returned"] += 1

@@ -1,6 +1,9 @@
 // eps restore, as a user calls it: what it takes and what it writes.
+#include "eps/restore/restore.h"
+
+#include <ATen/Parallel.h>
+
 #include "eps/base/version.h"
-#include "eps/restore/restoration.h"
 #include "tests/cli/restore_program.h"
 
 namespace eps {
@@ -60,6 +63,26 @@ TEST_F(Restore, SimulatesAndKnowsTheTruth) {
   EXPECT_EQ((noise * (1 - array("mask"))).abs().max().item<double>(), 0);
   const double count = 3 * array("mask").sum().item<double>();
   EXPECT_NEAR(noise.square().sum().item<double>() / count, 0.01, 5 * 0.01 * std::sqrt(2 / count));
+}
+
+// To the bit, as from Python (python/tests/test_restore.py).
+TEST_F(Restore, DrawsTheSamplesOfTheLibrary) {
+  const std::string spec = "inpaint_random:missing=0.6";
+  const Outcome outcome =
+      run(image_ + " --simulate --operator " + spec + " --noise sigma=0.1 --seed 7");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const RestorationResult result = restore_measurement({.input = image_,
+                                                        .operator_options = {.spec = spec},
+                                                        .simulate = true,
+                                                        .sigma_y = 0.1,
+                                                        .steps = 2,
+                                                        .options = {.samples = 2, .seed = 7}},
+                                                       read_checkpoint(eps_));
+  at::set_num_threads(threads);
+  EXPECT_TRUE(at::equal(array("samples"), result.restoration.samples.to(at::kFloat)));
+  EXPECT_TRUE(at::equal(array("mean"), result.restoration.mean.to(at::kFloat)));
 }
 
 // With a prior: the noise is stated, and the values are those of the operator's kind.
