@@ -26,6 +26,7 @@ set(EPS_PUBLIC_HEADERS
     eps/operators/whitened.h
     eps/diffusion/bridge.h
     eps/diffusion/denoiser.h
+    eps/diffusion/multistep.h
     eps/diffusion/network_input.h
     eps/diffusion/pivot.h
     eps/diffusion/query.h

@@ -168,7 +168,7 @@ Tensor dpmpp_2m(const Mean& mean, const Schedule& schedule, Tensor x, const Tens
 
 const std::vector<std::string>& solvers() {
   static const std::vector<std::string> names = {
-      "euler", "heun", "edm_churn", "ddim_renoise", "ddim_ancestral", "dpmpp_2m"};
+      "euler", "heun", "edm_churn", "ddim_renoise", "ddim_ancestral", "dpmpp_2m", "ipndm", "unipc"};
   return names;
 }
 
@@ -202,6 +202,8 @@ Tensor solve(const Mean& mean,
   if (solver == "ddim_ancestral")
     return ddim(mean, schedule, std::move(x), grid, options.eta, DdimConvention::ancestral, rng);
   if (solver == "dpmpp_2m") return dpmpp_2m(mean, schedule, std::move(x), grid);
+  if (solver == "ipndm") return ipndm(mean, schedule, std::move(x), grid);
+  if (solver == "unipc") return unipc(mean, schedule, std::move(x), grid);
   fail("unknown solver \"",
        solver,
        "\", wanted one of ",

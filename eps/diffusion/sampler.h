@@ -7,7 +7,7 @@
 #pragma once
 
 #include "eps/base/random.h"
-#include "eps/diffusion/denoiser.h"
+#include "eps/diffusion/multistep.h"
 
 namespace eps {
 
@@ -68,9 +68,10 @@ Tensor ddim(const Mean& mean,
 // DPM-Solver++(2M) (Lu et al. 2022) is of second order and takes one evaluation a step.
 Tensor dpmpp_2m(const Mean& mean, const Schedule& schedule, Tensor x, const Tensor& grid);
 
-// A `SamplerOptions` names one of the samplers above and holds the options of all.
+// A `SamplerOptions` names one of the samplers above, or of multistep.h, and holds the options of
+// all.
 struct SamplerOptions {
-  std::string solver = "euler";  // euler heun edm_churn ddim_renoise ddim_ancestral dpmpp_2m
+  std::string solver = "euler";  // one of solvers()
   GridOptions grid;              // of sample()
   ChurnOptions churn;
   double eta = 0;

@@ -1,6 +1,10 @@
 // The files of a restoration.
 #include "eps/report/restored_files.h"
 
+#include <ATen/Parallel.h>
+
+#include <atomic>
+
 #include "eps/io/array.h"
 #include "eps/io/file.h"
 #include "eps/io/images/image.h"
@@ -57,6 +61,15 @@ std::vector<std::pair<std::string, Tensor>> cells(const RestorationResult& resul
   return all;
 }
 
+// `Files` are written each by one thread: to compress a picture takes longer than to make it.
+using Files = std::vector<std::function<void()>>;
+void write_together(const Files& files) {
+  std::atomic<size_t> next{0};
+  at::parallel_for(0, at::get_num_threads(), 1, [&](int64_t, int64_t) {
+    for (size_t file; (file = next++) < files.size();) files[file]();
+  });
+}
+
 }  // namespace
 
 Tensor restored_sheet(const std::vector<std::pair<std::string, RestorationResult>>& rows) {
@@ -77,16 +90,25 @@ Tensor restored_sheet(const std::vector<std::pair<std::string, RestorationResult
 
 void write_restored(const std::string& folder, const RestorationResult& result, bool all_arrays) {
   NewFolder out(folder);
-  const auto path = [&](const std::string& name) { return out.file(name); };
+  Files files;
   const bool writes_arrays =
       all_arrays || result.restoration.mean[0].numel() <= kMostPixelsOfArrays;
   const auto array = [&](const std::string& name, const Tensor& values) {
-    if (writes_arrays) write_array(path(name + ".npy"), values.to(at::kCPU, at::kFloat));
+    if (writes_arrays)
+      files.push_back([path = out.file(name + ".npy"), values] {
+        write_array(path, values.to(at::kCPU, at::kFloat));
+      });
   };
   const auto picture = [&](const std::string& name, const Tensor& image) {
-    write_picture(path(name + ".png"), image, result.measurement.format);
+    files.push_back([path = out.file(name + ".png"), image, &result] {
+      write_picture(path, image, result.measurement.format);
+    });
+  };
+  const auto drawing = [&](const std::string& name, const std::function<Tensor()>& draw) {
+    files.push_back([path = out.file(name + ".png"), draw] { write_png(path, draw()); });
   };
   const Restoration& r = result.restoration;
+  drawing("sheet", [&] { return restored_sheet({{"", result}}); });  // it takes the longest
   if (!result.report.quick) {
     for (int64_t k = 0; k < r.samples.size(0); ++k)
       picture("sample-" + std::to_string(k + 1), r.samples[k]);
@@ -97,7 +119,7 @@ void write_restored(const std::string& folder, const RestorationResult& result, 
   picture("measurement", measurement_picture(result));
   array("measurement", result.measurement.problem.y[0]);
   if (r.deviation.defined()) {
-    write_png(path("deviation.png"), deviation_picture(r));
+    drawing("deviation", [&] { return deviation_picture(r); });
     array("deviation", r.deviation);
     picture("low", r.low);
     picture("high", r.high);
@@ -105,8 +127,8 @@ void write_restored(const std::string& folder, const RestorationResult& result, 
   }
   for (const auto& [name, value] : result.measurement.problem.A->format().parameters())
     array(name, value[0]);
-  write_png(path("sheet.png"), restored_sheet({{"", result}}));
-  write_file_atomically(path("restore.json"), to_json(result.report));
+  write_together(files);
+  write_file_atomically(out.file("restore.json"), to_json(result.report));
   out.commit();
 }
 

@@ -112,6 +112,8 @@ TEST(Sampler, CountsTheEvaluationsOfItsPaper) {
   EXPECT_EQ(evaluations("ddim_renoise"), 18);
   EXPECT_EQ(evaluations("ddim_ancestral"), 18);
   EXPECT_EQ(evaluations("dpmpp_2m"), 18);
+  EXPECT_EQ(evaluations("ipndm"), 18);
+  EXPECT_EQ(evaluations("unipc"), 18);
 }
 
 TEST(Sampler, AnImagesSampleDoesNotDependOnItsBatch) {
@@ -143,12 +145,13 @@ TEST_P(Posterior, SamplesHaveTheExactMoments) {
   const Mixture prior = example_mixture(kImage, 2, 4);
   Rng draw(5);
   const Problem problem = observe(average_pool(2), prior.sample(draw, 1), scalar(0.2), draw);
+  const std::set<std::string> first_order = {"euler", "edm_churn", "ddim_ancestral"};
   SamplerOptions options;
   options.solver = solver;
   options.eta = 1;
   options.churn.S_churn = 40;
   options.grid = {.kind = "log_sigma",
-                  .steps = solver == "heun" || solver == "dpmpp_2m" ? 60 : 300,
+                  .steps = first_order.contains(solver) ? 300 : 60,
                   .sigma_min = 0.002,
                   .sigma_max = 300};
   const int64_t n = 2000;
@@ -161,11 +164,16 @@ TEST_P(Posterior, SamplesHaveTheExactMoments) {
   EXPECT_LT(moments.covariance_z, 5);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Solvers,
-    Posterior,
-    testing::Combine(testing::Values("euler", "heun", "edm_churn", "ddim_ancestral", "dpmpp_2m"),
-                     testing::Values("edm", "vp_linear", "flow")));
+INSTANTIATE_TEST_SUITE_P(Solvers,
+                         Posterior,
+                         testing::Combine(testing::Values("euler",
+                                                          "heun",
+                                                          "edm_churn",
+                                                          "ddim_ancestral",
+                                                          "dpmpp_2m",
+                                                          "ipndm",
+                                                          "unipc"),
+                                          testing::Values("edm", "vp_linear", "flow")));
 
 // For a Gaussian N(0, v) each DDIM step is linear, so the variance of its output follows a
 // recursion. The renoise convention misses v when eta > 0, by exactly what the recursion says.
@@ -234,7 +242,7 @@ TEST(Sampler, RefusesUnknownSolvers) {
               sample(gaussian_mean(edm(), 1), edm(), {1, 1, 2, 2}, options, rng);
             }),
             "unknown solver \"rk45\", wanted one of euler, heun, edm_churn, ddim_renoise, "
-            "ddim_ancestral, dpmpp_2m");
+            "ddim_ancestral, dpmpp_2m, ipndm, unipc");
 }
 
 }  // namespace

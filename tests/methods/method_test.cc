@@ -152,7 +152,7 @@ TEST(MethodErrors, NameTheThingAndWhatIsWanted) {
             "eps: steps=0 is outside [1, inf)");
   EXPECT_EQ(error_of([] { choose_method("eps:solver=eulr"); }),
             "eps: solver=eulr is none of euler, heun, edm_churn, ddim_renoise, ddim_ancestral, "
-            "dpmpp_2m (did you mean \"euler\"?)");
+            "dpmpp_2m, ipndm, unipc (did you mean \"euler\"?)");
   EXPECT_EQ(error_of([] { choose_method("eps:schedule=vp"); }),
             "eps: schedule=vp is none of edm, flow, vp_cosine, vp_linear");
 }
