@@ -10,7 +10,8 @@ deepinv. `--make-only` ends with the measurements; `--made` finds them in FOLDER
 Prints, for each kind of measurement made with OpenCV, Pillow, SciPy, NumPy and deepinv and for its counterpart made by
 eps itself: chi2, the PSNR of the mean, and the share of the true pixels in the 90% intervals, with standard errors over
 images; apart, the same share of the pixels that are not measured, where there are such (the frame beyond a valid blur,
-the missing colours of a mosaic). The noise is NumPy's, of standard deviation 0.05, and is stated. The CSV has a row for
+the missing colours of a mosaic). The CSV has the root mean square error of the mean in the outermost pixels, too, and
+the deviation that the samples give it. The noise is NumPy's, of standard deviation 0.05, and is stated. The CSV has a row for
 each kind, with the paired difference of the PSNR: restore_foreign.csv in FOLDER unless it is named.
 
 With `--wrong` each measurement is declared as something else. Then the columns are how many of the images have a finding,
@@ -159,6 +160,9 @@ def make():
     }
     if deepinv:
         kinds.update(deepinv_kinds())
+    # The same operator by eps measures as much; a circular blur measures the pixels at the edge better.
+    kinds["cv2.filter2D, reflect101, beside the same by eps"] = (
+        filter2d, kernel + ["--flip-kernel"] + reflected, kernel + reflected)
 
     def smooth(std):
         return lambda x: each_channel(x, lambda c: cv2.GaussianBlur(c, (13, 13), std))
@@ -245,7 +249,13 @@ def judge(path, x, unmeasured=None):
     psnr = 10 * np.log10(4 / np.mean((mean - x) ** 2))
     held = (x >= low) & (x <= high)
     apart = held[unmeasured(x)].mean() if unmeasured else np.nan
-    return [report["chi2"], psnr, held.mean(), apart, report.get("findings", [])]
+    # The mean of S samples errs by the variance of the truth plus 1/S of that of the samples.
+    samples = np.load(f"{path}/samples.npy")
+    variance = samples.var(0, ddof=1) * (1 + 1 / len(samples))
+    edge = np.ones_like(x, dtype=bool)
+    edge[:, 1:-1, 1:-1] = False
+    return [report["chi2"], psnr, held.mean(), apart, np.mean((mean - x)[edge] ** 2), variance[edge].mean(),
+            report.get("findings", [])]
 
 
 def mean_and_error(values):
@@ -278,7 +288,7 @@ if options.wrong:
         number = list(commands).index(kind)
         values = [judge(f"{folder}/{number}-{i}-restored", x) for i, x in enumerate(truth)]
         (chi2, psnr), (chi2_se, psnr_se) = mean_and_error([value[:2] for value in values])
-        findings = [" ".join(value[4]) for value in values if value[4]]
+        findings = [" ".join(value[-1]) for value in values if value[-1]]
         named = sum(kind in CAUSES and CAUSES[kind] in finding for finding in findings)
         table.append([kind, len(truth), len(findings), named if kind in CAUSES else ""]
                      + [f"{v:.2f}" for v in (chi2, chi2_se, psnr, psnr_se)])
@@ -289,7 +299,8 @@ if options.wrong:
     sys.exit()
 
 COLUMNS = {"chi2": 2, "psnr_of_mean": 2, "coverage_90": 3, "coverage_90_unmeasured": 3}  # and their digits
-header = ["kind", "images", *[name for column in COLUMNS for name in (column, f"{column}_se")], "findings"]
+header = ["kind", "images", *[name for column in COLUMNS for name in (column, f"{column}_se")], "findings",
+          "edge_error", "edge_deviation"]
 header += [f"counterpart_{name}" for name in header[2:]] + ["psnr_difference", "psnr_difference_se"]
 table = []
 print(f"{'kind':36} {'chi2':>14} {'PSNR of mean':>16} {'in 90%':>15} {'unmeasured':>15} findings")
@@ -301,9 +312,11 @@ for kind in kinds:
         values = [judge(f"{folder}/{number}-{i}-{which}", x, unmeasured) for i, x in enumerate(truth)]
         psnr[which] = np.array([value[1] for value in values])
         mean, error = mean_and_error([value[:4] for value in values])
-        findings = sum(len(value[4]) > 0 for value in values)
+        findings = sum(len(value[-1]) > 0 for value in values)
+        edge = np.sqrt(np.mean([value[4:6] for value in values], 0))
         table[-1] += ["" if np.isnan(v) else f"{v:.{digits}f}"
-                      for digits, *pair in zip(COLUMNS.values(), mean, error) for v in pair] + [findings]
+                      for digits, *pair in zip(COLUMNS.values(), mean, error) for v in pair]
+        table[-1] += [findings, *(f"{v:.3f}" for v in edge)]
         apart = "" if np.isnan(mean[3]) else f"{mean[3]:7.3f} ± {error[3]:5.3f}"
         print(f"{kind if which == 'restored' else '  its counterpart by eps':36} {mean[0]:6.3f} ± {error[0]:5.3f} "
               f"{mean[1]:8.2f} ± {error[1]:4.2f} {mean[2]:7.3f} ± {error[2]:5.3f} {apart:>15} {findings:3d}",
