@@ -61,10 +61,8 @@ nets::UNetConfig preset_of(const TrainingConfig& config) {
     network.attn_resolutions = {16};
     network.dropout = 0;
   } else if (config.preset == "photos-small") {
-    network.model_channels = 48;
-    network.channel_mult = {1, 2, 3};
+    network.model_channels = 32;
     network.channel_mult_emb = 2;
-    network.patch = 2;
   }
   return network;
 }
