@@ -44,6 +44,7 @@ export function describe(next) {
   said = false;
   line.x = line.y = undefined;
   made.clear();
+  preview.reset();
   at('picture-name').textContent = picture.name;
   at('picture-size').textContent = `${picture.width} × ${picture.height} pixels. ${picture.note ?? ''}`;
   const refused = tooLarge(picture, limits);

@@ -1,6 +1,13 @@
 // The buttons, files and keys by which a mask is changed.
 import {at, chosen, complain, save} from './dom.js';
 
+// Makes the brush larger or smaller by a fifth, or a pixel.
+function resize(painting, larger) {
+  const step = Math.max(1, Math.round(painting.size / 5));
+  at('brush').value = painting.size + (larger ? step : -step);
+  painting.size = Number(at('brush').value);
+}
+
 // Lets the buttons and keys of a mask work: `painting` is {mask, kind, size}, and `changed` is called
 // after each change.
 export function listenToMask(painting, changed) {
@@ -30,9 +37,10 @@ export function listenToMask(painting, changed) {
   addEventListener('keydown', (event) => {
     if (at('describe').hidden || chosen('damage') !== 'mask' || event.target.matches?.('input[type="number"], input[type="text"]')) return;
     const control = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
-    if (!control || (key !== 'z' && key !== 'y')) return;
+    if (control ? key !== 'z' && key !== 'y' : key !== '[' && key !== ']') return;
     event.preventDefault();
-    if (key === 'y' || event.shiftKey) painting.mask.redo();
+    if (!control) resize(painting, key === ']');
+    else if (key === 'y' || event.shiftKey) painting.mask.redo();
     else painting.mask.undo();
     changed();
   });

@@ -61,7 +61,7 @@ class Looks(Session):
             "    const look = () => {"
             "      if (parseInt(document.getElementById('progress-left').textContent) < wanted) return requestAnimationFrame(look);"
             "      requestAnimationFrame(() => times.push(performance.now() - start));"
-            "      if (times.length > 20) { stream.close(); done(times.sort((a, b) => a - b)); }"
+            "      if (times.length > 7) { stream.close(); done(times.sort((a, b) => a - b)); }"
             "    };"
             "    requestAnimationFrame(look);"
             "  });"

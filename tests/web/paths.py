@@ -20,7 +20,8 @@ class Paths(Session):
         self.browser.drag([at(40, 40), at(50, 45), at(55, 51)])
         wrong |= {(x, y) for x in range(40, 56) for y in range(40, 52)}
         self.choose("tool", "eraser")
-        self.set("brush", 1)
+        self.set("brush", 3)
+        self.browser.press("[", "[")
         self.browser.drag([at(45, 44), at(50, 44)])
         wrong -= {(x, 44) for x in range(45, 51)}
         self.choose("tool", "brush")

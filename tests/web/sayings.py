@@ -87,8 +87,16 @@ class Sayings(Session):
         sharp = self.wait(middle)
         self.browser.click("#edit-bar button")
         self.wait(f"{middle} != {sharp}", 20, "the blurred picture")
+        self.assertEqual(self.text("edit-note"), "Preview: the damage once more")
         self.browser.click("#edit-bar button")
         self.wait(f"{middle} == {sharp}", 20, "the picture itself")
+        self.assertTrue(self.run_script("return document.getElementById('edit-note').hidden"))
+        # Another picture is seen as it is.
+        self.browser.click("#edit-bar button")
+        self.wait_for("edit-note")
+        self.browser.drop(FACE, 640, 450)
+        self.wait(f"{middle} == {sharp}", 20, "the picture itself")
+        self.assertEqual(self.run_script("return document.querySelector('#edit-bar button').ariaPressed"), "false")
 
     def test_a_mask_can_be_loaded_and_inverted(self):
         self.begin()
