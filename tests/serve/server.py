@@ -35,6 +35,15 @@ class Server:
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)) / 1024
 
+    def processor_seconds(self):
+        """Returns the time of the processor that all threads have had, and that of each by its number."""
+        def seconds(path):
+            with open(path) as stat:
+                fields = stat.read().rsplit(") ", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        folder = f"/proc/{self.process.pid}"
+        return seconds(f"{folder}/stat"), {one: seconds(f"{folder}/task/{one}/stat") for one in os.listdir(f"{folder}/task")}
+
     def threads(self):
         return len(os.listdir(f"/proc/{self.process.pid}/task"))
 
