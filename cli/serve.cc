@@ -27,8 +27,10 @@ void run_serve(ServeOptions o) {
   limits.pixels = o.megapixels << 20;
   limits.kept_time = std::chrono::minutes(o.kept_minutes);
   limits.job_time = std::chrono::minutes(o.job_minutes);
+  ModelOptions of_holes = o.network;
   name_network(o.network);
-  o.server.network = o.network.path;
+  name_network(of_holes, /*large_on_cpu=*/true);
+  o.server.usual = {.samples = o.network.path, .holes = of_holes.path};
   o.server.device = parse_device(o.network.device).str();
   o.server.load = [options = o.network](const std::string& name) {
     ModelOptions own = options;
@@ -66,7 +68,8 @@ void add_serve(CLI::App& app) {
   verb->add_option(
       "--model",
       o->network.path,
-      "Network, where a request names none; photos-eps if not given, on a CPU photos-eps-small");
+      "Network, where a request names none; photos-eps if not given, but on a CPU photos-eps-small "
+      "for samples without a mask");
   add_device_options(*verb, o->network);
   const CLI::Range count(int64_t{1}, int64_t{1} << 20);
   verb->add_option("--queue", o->server.limits.waiting, "Restorations that may wait")

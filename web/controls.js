@@ -41,3 +41,17 @@ export function options(name, noise) {
   if (all.operator.mask && !at('keep-part').hidden) all.region = at('keep').checked ? 'holes' : 'whole';
   return all;
 }
+
+const isTicked = (control) => control.type === 'radio' || control.type === 'checkbox';
+const kept = (form) => [...form.elements].filter((one) => one.matches('select, input:not([type="file"])'));
+const keyOf = (control) => control.id || `${control.name}=${control.value}`;
+
+// Returns what every control of a form says, and lets it say so again.
+export const fields = (form) =>
+  Object.fromEntries(kept(form).map((one) => [keyOf(one), isTicked(one) ? one.checked : one.value]));
+export function setFields(form, values) {
+  for (const one of kept(form)) {
+    const value = values[keyOf(one)];
+    if (value !== undefined) one[isTicked(one) ? 'checked' : 'value'] = value;
+  }
+}

@@ -1,8 +1,11 @@
 // The view in which one says what happened to a picture.
 import * as api from './api.js';
-import {levelOf, options, sliderOf} from './controls.js';
-import {at, choose, chosen, complain, later, save, say} from './dom.js';
+import {fields, levelOf, options, setFields, sliderOf} from './controls.js';
+import {at, choose, chosen, complain, later, say} from './dom.js';
+import {forget, keep} from './draft.js';
 import {Mask} from './mask.js';
+import {listenToMask} from './masking.js';
+import {tooLarge} from './picture.js';
 import {showPoint} from './point.js';
 import {startPreview} from './preview.js';
 import {Stage} from './stage.js';
@@ -12,9 +15,11 @@ const painting = {mask: null, kind: 'brush', size: 12};
 const line = {length: 15, angle: 0};
 const patch = {box: null, level: null};
 let said = false;  // whether the user said if the picture is fine
+const made = new Set();  // the restorations of this picture
 let picture = null, kernel = null, models = [], limits = {}, stage, tools, preview, created, closed;
 
 export const hasPicture = () => Boolean(picture);
+export const describes = (id) => Boolean(picture) && made.has(id);
 
 // Starts the view: `create` gets the number of a new restoration, `close` is called for no picture.
 export function startDescribe(knows, {create, close}) {
@@ -27,7 +32,7 @@ export function startDescribe(knows, {create, close}) {
   stage.overlay = (context, corner) => stage.tool?.draw?.(context, corner, stage.scale);
   listModels();
   listenToForm();
-  listenToMask();
+  listenToMask(painting, changed);
   listenToKernel();
 }
 
@@ -38,36 +43,61 @@ export function describe(next) {
   patch.box = patch.level = null;
   said = false;
   line.x = line.y = undefined;
+  made.clear();
+  preview.reset();
   at('picture-name').textContent = picture.name;
   at('picture-size').textContent = `${picture.width} × ${picture.height} pixels. ${picture.note ?? ''}`;
-  const refused = tooLarge();
+  const refused = tooLarge(picture, limits);
   if (refused) complain(refused);
   stage.size = {width: 0, height: 0};
   stage.setSize(picture.width, picture.height);
   // A brush that covers about a fiftieth of the picture.
-  at('brush').value = Math.max(2, Math.round(Math.max(picture.width, picture.height) / 50));
-  at('brush').dispatchEvent(new Event('input'));
+  painting.size = Math.min(120, Math.max(2, Math.round(Math.max(picture.width, picture.height) / 50)));
+  at('brush').value = painting.size;
+  if (picture.mask) {
+    choose('damage', 'mask');
+    painting.mask.load(picture.mask);
+  }
   changed();
 }
 
-// Returns a sentence about a picture that the server would refuse, or nothing.
-function tooLarge() {
-  const {pixels = Infinity, body_bytes: bytes = Infinity} = limits;
-  if (picture.width * picture.height > pixels)
-    return `The picture has ${(picture.width * picture.height / 1e6).toFixed(0)} million pixels; `
-      + `this server takes ${(pixels / 1e6).toFixed(0)} million.`;
-  const size = picture.file?.size ?? 0;
-  return size > 0.98 * bytes
-    ? `The file has ${(size / 1048576).toFixed(0)} MiB; this server takes ${(bytes / 1048576).toFixed(0)} MiB (eps serve --most-mib).` : '';
+// Goes on with a draft; `next` is its picture.
+export async function resume(next, draft) {
+  const mask = draft.mask && await createImageBitmap(draft.mask);
+  kernel = draft.kernel && await openKernel(draft.kernel);
+  describe(next);
+  setFields(at('form'), draft.fields);
+  painting.size = Number(at('brush').value);
+  painting.kind = chosen('tool');
+  if (mask) painting.mask.load(mask);
+  painting.mask.past = [];
+  at('kernel-name').textContent = kernel?.file.name ?? '';
+  Object.assign(line, draft.line);
+  Object.assign(patch, draft.patch);
+  ({said} = draft);
+  for (const id of draft.made) made.add(id);
+  changed();
 }
+
+async function toDraft() {
+  const {file, demo, name, note, width, height} = picture;
+  return {
+    picture: {file, demo, name, note, width, height}, fields: fields(at('form')), line: {...line}, patch: {...patch}, said,
+    mask: painting.mask.count ? await painting.mask.file() : null, kernel: kernel?.file, made: [...made],
+  };
+}
+
+// Returns the network that serves where none is named: holes have one of their own.
+const usual = () => models.find((one) => (chosen('damage') === 'mask' ? one.default_for_holes : one.default));
+const network = () => models.find((one) => one.name === at('model').value) ?? usual();
 
 // Returns whether a suggestion is shown: a network that fits the size of the result better.
 function advise() {
   const factor = chosen('damage') === 'downscale' && !at('simulate').checked ? Number(chosen('factor')) : 1;
   const width = picture.width * factor, height = picture.height * factor;
-  const now = models.find((one) => one.name === at('model').value);
+  const now = network();
   const fits = (one) => one && (!one.side || (one.side === width && one.side === height));
-  const other = !fits(now) ? models.find((one) => fits(one) && !one.side && one.input !== 'prior')
+  const other = !fits(now) ? [usual(), ...models].find((one) => fits(one) && !one.side && one.input !== 'prior')
     : !now?.side && models.find((one) => one.side && fits(one) && one.input !== 'prior');
   at('advice').hidden = !other || !chosen('damage');
   if (!other) return;
@@ -76,14 +106,14 @@ function advise() {
     : `The network ${now.name} restores pictures of ${now.side} × ${now.side} pixels only, and the result has ${width} × ${height}.`;
   at('advice-take').textContent = `Use ${other.name}`;
   at('advice-take').onclick = () => {
-    at('model').value = other.name;
+    at('model').value = other === usual() ? '' : other.name;
     changed();
     say(`The network is ${other.name}.`);
   };
 }
 
 function listModels() {
-  at('model').replaceChildren(...models.map((one) => new Option(one.name, one.name, one.default, one.default)));
+  at('model').replaceChildren(new Option('the usual', ''), ...models.map((one) => new Option(one.name)));
   at('samples').max = limits.samples ?? 64;
   at('steps').max = limits.steps ?? 1000;
 }
@@ -158,7 +188,8 @@ function changed() {
     : `The result will have ${picture.width * factor} × ${picture.height * factor} pixels.`;
   const share = painting.mask.count / painting.mask.painted.length;
   at('mask-share').textContent = share ? `${(100 * share).toPrecision(2)}% of the picture is painted.` : 'Nothing is painted yet.';
-  at('keep-part').hidden = Boolean(models.find((one) => one.name === at('model').value)?.side);
+  at('model').options[0].textContent = `the usual: ${usual()?.name}`;
+  at('keep-part').hidden = Boolean(network()?.side);
   at('undo').disabled = !painting.mask.past.length;
   at('redo').disabled = !painting.mask.future.length;
   at('clear').disabled = at('mask-save').disabled = !share;
@@ -170,6 +201,7 @@ function changed() {
   advise();
   chooseTool();
   preview.follow(ready() ? () => request() : null, simulated);
+  keep(toDraft);
   show();
 }
 
@@ -193,7 +225,7 @@ function show() {
 }
 
 async function submit(quick) {
-  const refused = tooLarge();
+  const refused = tooLarge(picture, limits);
   if (refused) return complain(refused);
   if (chosen('damage') === 'mask' && !ready()) return complain('Nothing is painted yet: paint over what is wrong.');
   if (!ready()) return complain('The picture of the blur is missing.');
@@ -207,6 +239,8 @@ async function submit(quick) {
   try {
     const job = await api.create(wanted.options, wanted.picture, wanted.files);
     complain();
+    made.add(job.id);
+    keep(toDraft);
     created(job.id);
   } catch (failure) {
     complain(failure.message);
@@ -224,6 +258,7 @@ function listenToForm() {
   at('quick').addEventListener('click', () => submit(true));
   at('another').addEventListener('click', () => {
     picture = null;
+    forget();
     closed();
   });
   const soon = later(30, changed);
@@ -244,46 +279,13 @@ function listenToForm() {
   });
 }
 
-function listenToMask() {
-  for (const input of document.querySelectorAll('[name="tool"]'))
-    input.addEventListener('change', () => { painting.kind = chosen('tool'); });
-  const act = (id, does) => at(id).addEventListener('click', () => {
-    does();
-    changed();
-  });
-  act('undo', () => painting.mask.undo());
-  act('redo', () => painting.mask.redo());
-  act('clear', () => painting.mask.clear());
-  act('invert', () => painting.mask.invert());
-  at('mask-save').addEventListener('click', async () => save(await painting.mask.file(), 'mask.png'));
-  at('mask-file').addEventListener('change', async (event) => {
-    const [file] = event.target.files;
-    event.target.value = '';
-    if (!file) return;
-    try {
-      painting.mask.load(await createImageBitmap(file));
-      complain();
-    } catch (failure) {
-      complain(failure.message.includes('mask has') ? failure.message : `${file.name}: no picture that can be read`);
-    }
-    changed();
-  });
-  addEventListener('keydown', (event) => {
-    if (at('describe').hidden || chosen('damage') !== 'mask' || event.target.matches?.('input[type="number"], input[type="text"]')) return;
-    const control = event.ctrlKey || event.metaKey, key = event.key.toLowerCase();
-    if (!control || (key !== 'z' && key !== 'y')) return;
-    event.preventDefault();
-    if (key === 'y' || event.shiftKey) painting.mask.redo();
-    else painting.mask.undo();
-    changed();
-  });
-}
+const openKernel = async (file) => ({file, bitmap: await createImageBitmap(file).catch(() => null)});
 
 function listenToKernel() {
   at('kernel-file').addEventListener('change', async (event) => {
     const [file] = event.target.files;
     if (!file) return;
-    kernel = {file, bitmap: await createImageBitmap(file).catch(() => null)};
+    kernel = await openKernel(file);
     at('kernel-name').textContent = file.name;
     changed();
   });

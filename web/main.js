@@ -1,11 +1,12 @@
 // The page as a whole: which view is shown, and how pictures come in.
 import * as api from './api.js';
-import {describe, hasPicture, startDescribe} from './describe.js';
+import {describe, describes, hasPicture, resume, startDescribe} from './describe.js';
 import {at, complain, element} from './dom.js';
+import {kept} from './draft.js';
 import {showExactness} from './exactness.js';
 import {closeJob, openJob, startJob} from './job.js';
 import {showNetworks} from './networks.js';
-import {open, openAgain, openDemo} from './picture.js';
+import {open, openAgain, openDemo, openKept} from './picture.js';
 import * as queue from './queue.js';
 import {startTheme} from './theme.js';
 
@@ -44,6 +45,12 @@ function route() {
   }
 }
 
+// Returns whether there is a draft of this picture, for which a tab had no room.
+function waits({name, width, height}) {
+  const {picture} = (!hasPicture() && kept()) || {};
+  return picture && !picture.file && picture.name === name && picture.width === width && picture.height === height;
+}
+
 // Opens a picture, from wherever it came, and asks what happened to it.
 async function take(opening) {
   try {
@@ -51,7 +58,8 @@ async function take(opening) {
     complain();
     // The stage measures its place, so it has to be seen first.
     show('describe', 'new');
-    describe(picture);
+    if (waits(picture)) await resume(picture, kept());
+    else describe(picture);
     if (location.hash !== '#new') location.hash = 'new';
     at('content').focus({preventScroll: true});
     scrollTo(0, 0);
@@ -86,6 +94,21 @@ function listenToPictures() {
   });
 }
 
+// Goes on with what was begun before the page was loaded, unless a picture came sooner.
+async function goOn() {
+  const draft = kept();
+  if (!draft) return;
+  if (!draft.picture.file && !draft.picture.demo) {
+    const {name} = draft.picture;
+    complain(`The tab had no room for ${name}. Open it again, and what was painted and said of it comes back.`);
+    return;
+  }
+  const picture = await openKept(draft.picture);
+  if (hasPicture()) return;
+  await resume(picture, draft);
+  route();
+}
+
 async function listDemos() {
   const demos = await api.demos();
   const small = (demo) => demo.width < 100;
@@ -99,7 +122,7 @@ async function listDemos() {
 async function start() {
   startTheme();
   listenToPictures();
-  startJob({again: (job) => (hasPicture() ? (location.hash = 'new') : take(openAgain(job)))});
+  startJob({again: (job) => (describes(job.id) ? (location.hash = 'new') : take(openAgain(job)))});
   queue.startQueue(() => {});
   try {
     const [status, known] = await Promise.all([api.status(), api.models()]);
@@ -116,6 +139,7 @@ async function start() {
       keepFocus();
     });
     route();
+    goOn().catch(() => null);  // a draft that cannot be read is none
     await listDemos();
   } catch (failure) {
     complain(failure.message);

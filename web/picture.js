@@ -39,8 +39,23 @@ export async function openDemo(demo) {
   return {demo: demo.name, name: demo.name, bitmap, width: bitmap.width, height: bitmap.height};
 }
 
-// Returns the picture of a restoration again.
+// Returns the picture of a restoration again, and the mask that it had.
 export async function openAgain(job) {
   const blob = await api.bytes(`restorations/${job.id}/files/image.png`);
-  return open(new File([blob], /\.png$/i.test(job.name) ? job.name : `${job.name}.png`, {type: 'image/png'}));
+  const picture = await open(new File([blob], /\.png$/i.test(job.name) ? job.name : `${job.name}.png`, {type: 'image/png'}));
+  return {...picture, mask: job.files.includes('mask.png') ? await api.file(job.id, 'mask.png') : null};
+}
+
+// Returns the picture of a draft.
+export const openKept = async ({demo, file, name, note}) =>
+  (demo ? openDemo({name: demo}) : {...await open(file), name, note});
+
+// Returns a sentence about a picture that the server would refuse, or nothing.
+export function tooLarge(picture, {pixels = Infinity, body_bytes: bytes = Infinity}) {
+  if (picture.width * picture.height > pixels)
+    return `The picture has ${(picture.width * picture.height / 1e6).toFixed(0)} million pixels; `
+      + `this server takes ${(pixels / 1e6).toFixed(0)} million.`;
+  const size = picture.file?.size ?? 0;
+  return size > 0.98 * bytes
+    ? `The file has ${(size / 1048576).toFixed(0)} MiB; this server takes ${(bytes / 1048576).toFixed(0)} MiB (eps serve --most-mib).` : '';
 }

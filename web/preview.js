@@ -1,6 +1,6 @@
 // A live preview of what the operator makes of the picture, by the server.
 import * as api from './api.js';
-import {complain, element, later} from './dom.js';
+import {at, complain, element, later} from './dom.js';
 
 // Adds the switch to a bar; `show` is called when the picture to show has changed.
 export function startPreview(bar, show) {
@@ -18,8 +18,15 @@ export function startPreview(bar, show) {
     else {
       running?.abort();
       image = null;
+      note();
       show();
     }
+  }
+
+  // Says what is seen: of a picture that is damaged already, more than happened to it.
+  function note() {
+    at('edit-note').hidden = !image;
+    at('edit-note').textContent = simulated ? 'Preview of the damage' : 'Preview: the damage once more';
   }
 
   const draw = later(120, async () => {
@@ -33,6 +40,7 @@ export function startPreview(bar, show) {
       const drawn = await api.preview({...noise, ...said.options, simulate: true}, said.picture, said.files, mine.signal);
       if (mine !== running || !pressed) return;
       image = drawn;
+      note();
       show();
     } catch (failure) {
       if (failure.name !== 'AbortError') complain(failure.message);
@@ -41,6 +49,11 @@ export function startPreview(bar, show) {
 
   return {
     shown: () => image,
+    // Another picture is seen as it is.
+    reset() {
+      touched = false;
+      set(false);
+    },
     // Follows what is said: `request` gives it, or is null where it is not complete. Where the
     // picture is damaged first, the preview shows by itself how.
     follow(request, damaged) {
@@ -48,8 +61,12 @@ export function startPreview(bar, show) {
       simulated = damaged;
       button.disabled = !request;
       if (!touched && simulated !== pressed && (request || !simulated)) set(simulated);
-      else if (!request) image = null;
-      else draw();
+      else if (!request) {
+        image = null;
+        note();
+      } else {
+        draw();
+      }
     },
   };
 }

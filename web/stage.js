@@ -200,6 +200,7 @@ export class Stage {
     canvas.addEventListener('pointerdown', (event) => this.down(event));
     canvas.addEventListener('pointermove', (event) => this.move(event));
     for (const name of ['pointerup', 'pointercancel']) canvas.addEventListener(name, (event) => this.up(event));
+    canvas.addEventListener('contextmenu', (event) => event.preventDefault());  // its button moves
     canvas.addEventListener('pointerleave', () => this.tool?.leave?.());
     canvas.addEventListener('keydown', (event) => this.key(event));
     for (const name of ['focus', 'blur']) canvas.addEventListener(name, () => this.draw());

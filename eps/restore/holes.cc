@@ -101,6 +101,17 @@ std::vector<Window> windows_around(const Tensor& measured, int64_t margin, int64
   return windows;
 }
 
+std::vector<Window> cheapest(std::vector<Window> windows, const Problem& problem) {
+  const Shape image = problem.image();
+  int64_t pixels = 0;
+  for (const Window& window : windows) pixels += window.pixels();
+  if (pixels <= image[2] * image[3]) return windows;
+  const Window whole{
+      .height = image[2], .width = image[3], .holes = at::zeros({image[2], image[3]}, at::kBool)};
+  for (const Window& window : windows) window.of(whole.holes).logical_or_(window.holes);
+  return {whole};
+}
+
 Problem within(const Problem& problem, const Window& window) {
   Problem part = problem;
   part.y = window.of(problem.y).contiguous();

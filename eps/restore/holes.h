@@ -26,6 +26,9 @@ struct Window {
 // holes near one another share one. measured: bool (H, W).
 std::vector<Window> windows_around(const Tensor& measured, int64_t margin, int64_t divisor = 1);
 
+// Returns the windows, or one of the whole picture where they have more pixels than that.
+std::vector<Window> cheapest(std::vector<Window> windows, const Problem& problem);
+
 // Returns the measurement within a window.
 Problem within(const Problem& problem, const Window& window);
 

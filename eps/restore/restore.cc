@@ -239,8 +239,10 @@ RestorationResult restore_measurement(const Measurement& measurement,
   const auto on_mean = std::exchange(options.on_mean, {});
   std::vector<Window> windows = windows_for(request, chosen, network, problem);
   // One window has what the noise and the residual of all of them have.
-  const Problem seen = windows.empty() ? problem : within(problem, windows[0]);
-  report.sigma_y = noise_of(request, network, denoiser, seen, options, result);
+  const auto first_window = [&] { return windows.empty() ? problem : within(problem, windows[0]); };
+  report.sigma_y = noise_of(request, network, denoiser, first_window(), options, result);
+  windows = cheapest(std::move(windows), problem);
+  const Problem seen = first_window();
   problem.sigma_y = scalar(report.sigma_y);
   report.method = request.method.empty() ? method_served_by(network.input) : request.method;
   const MethodChoice own =

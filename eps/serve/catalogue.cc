@@ -34,7 +34,8 @@ Answer models(Site& site, const Request&) {
   for (const NetworkEntry& entry : site.networks.entries())
     all.push_back({{"name", entry.name},
                    {"card", entry.card},
-                   {"default", entry.name == site.networks.chosen()},
+                   {"default", entry.name == site.networks.usual().samples},
+                   {"default_for_holes", entry.name == site.networks.usual().holes},
                    {"channels", entry.shape.channels},
                    {"side", entry.shape.resolution},
                    {"tasks", entry.provenance.tasks},

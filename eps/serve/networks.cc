@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "eps/base/spec.h"
 #include "eps/io/file.h"
@@ -53,16 +54,20 @@ std::optional<NetworkEntry> entry_of_file(const std::string& name) {
 
 }  // namespace
 
-Networks::Networks(Load load, std::string chosen, int64_t most)
-    : load_(std::move(load)), chosen_(std::move(chosen)), most_(std::max<int64_t>(most, 1)) {
+Networks::Networks(Load load, UsualNetworks usual, int64_t most)
+    : load_(std::move(load)),
+      usual_{usual.samples, usual.holes.empty() ? usual.samples : usual.holes},
+      most_(std::max<int64_t>(most, 1)) {
   const auto names = model_names();
   for (const std::string& name : names)
     if (auto entry = entry_of_file(name)) entries_.push_back(std::move(*entry));
-  if (std::find(names.begin(), names.end(), chosen_) != names.end()) return;
-  const auto network = get(chosen_);
-  entries_.insert(
-      entries_.begin(),
-      described(chosen_, network->network.config(), network->input, network->provenance));
+  for (const std::string& file : std::set{usual_.samples, usual_.holes}) {
+    if (std::find(names.begin(), names.end(), file) != names.end()) continue;
+    const auto network = get(file);
+    entries_.insert(
+        entries_.begin(),
+        described(file, network->network.config(), network->input, network->provenance));
+  }
 }
 
 const NetworkEntry& Networks::entry(const std::string& name) const {

@@ -19,24 +19,30 @@ struct NetworkEntry {
   std::string method = {};  // that it was trained for; "" for a prior or a bridge
 };
 
+// `UsualNetworks` are those that serve where none is named: names, or files.
+struct UsualNetworks {
+  std::string samples = {};
+  std::string holes = {};  // of masks, and for one evaluation; empty: the same
+};
+
 class Networks {
  public:
   // Loads a network, on the device where it is to be evaluated.
   using Load = std::function<Checkpoint(const std::string& name)>;
 
-  // Reads the configurations of the networks that come with eps, and of `chosen`, the one that
-  // serves where none is named: a name of those, or a file. At most `most` stay loaded.
-  Networks(Load load, std::string chosen, int64_t most);
+  // Reads the configurations of the networks that come with eps, and of the usual ones where they
+  // are files. At most `most` stay loaded.
+  Networks(Load load, UsualNetworks usual, int64_t most);
 
   const std::vector<NetworkEntry>& entries() const { return entries_; }
-  const std::string& chosen() const { return chosen_; }
+  const UsualNetworks& usual() const { return usual_; }
   const NetworkEntry& entry(const std::string& name) const;  // an Error if there is none
 
   std::shared_ptr<const Checkpoint> get(const std::string& name);
 
  private:
   const Load load_;
-  const std::string chosen_;
+  const UsualNetworks usual_;
   const int64_t most_;
   std::vector<NetworkEntry> entries_;
   std::mutex mutex_;

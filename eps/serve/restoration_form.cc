@@ -221,7 +221,10 @@ JobRequest restoration_of(const Site& site, const Form& form, const Upload& uplo
                  .height = picture.height};
   job.restoration = read_measurement_fields(site, form, upload, fields, picture, command);
   job.model = text_of(fields, "model");
-  if (job.model.empty()) job.model = site.networks.chosen();
+  if (job.model.empty()) {
+    const bool is_large = job.restoration.quick || !job.restoration.operator_options.mask.empty();
+    job.model = is_large ? site.networks.usual().holes : site.networks.usual().samples;
+  }
   const NetworkEntry& network = site.networks.entry(job.model);
   check(!network.method.empty() || !job.restoration.method.empty(),
         job.model,

@@ -14,8 +14,8 @@ struct ServerOptions {
   std::string host = "127.0.0.1";  // an address of this machine
   int port = 8080;                 // 0: any that is free
   std::string token = {};          // that requests must have; empty: a random one
-  std::string network = {};        // that serves where none is named
-  std::string device = {};         // in words
+  UsualNetworks usual = {};
+  std::string device = {};  // in words
   Networks::Load load = {};
   ServeLimits limits = {};
 };

@@ -58,9 +58,9 @@ std::unique_lock<std::timed_mutex> Workbench::take() {
   return lock;
 }
 
-Site::Site(const ServeLimits& most, Networks::Load load, const std::string& network)
+Site::Site(const ServeLimits& most, Networks::Load load, const UsualNetworks& usual)
     : limits(most),
-      networks(std::move(load), network, most.networks),
+      networks(std::move(load), usual, most.networks),
       queue(most, [this](Job& job) { run_job(job, networks, limits); }) {}
 
 Answer answer(Site& site, const Request& request) {

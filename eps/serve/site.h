@@ -23,7 +23,7 @@ class Workbench {
 
 // A `Site` holds everything that requests share.
 struct Site {
-  Site(const ServeLimits& limits, Networks::Load load, const std::string& network);
+  Site(const ServeLimits& limits, Networks::Load load, const UsualNetworks& usual);
 
   const ServeLimits limits;
   std::string device = {};

@@ -42,6 +42,18 @@ TEST(Windows, CoverEachHoleOnceWithItsSurroundings) {
   EXPECT_TRUE(windows_around(with_holes(50, 60, {}), 5).empty());
 }
 
+TEST(Windows, AreOneWhereTheyHaveMorePixelsThanThePicture) {
+  const Tensor measured = with_holes(100, 120, {{10, 10, 2, 2}, {50, 60, 3, 1}, {90, 110, 4, 4}});
+  const Problem problem{.A = inpainting(measured.to(at::kDouble).reshape({1, 1, 100, 120})),
+                        .y = at::zeros({1, 3, 100, 120}, at::kDouble)};
+  EXPECT_EQ(cheapest(windows_around(measured, 5), problem).size(), 2u);  // two are near
+  const std::vector<Window> one = cheapest(windows_around(measured, 60), problem);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].pixels(), 100 * 120);
+  EXPECT_TRUE(one[0].holes.equal(measured.logical_not()));
+  EXPECT_TRUE(cheapest({}, problem).empty());
+}
+
 // The estimate of a local network in a hole, at one state of the sampler, in a window and in the
 // whole picture.
 TEST(Windows, HaveTheEstimatesOfTheWholePicture) {

@@ -34,7 +34,7 @@ class Browser:
                 break
         self.base = f"http://127.0.0.1:{port}"
         arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync",
-                     "--disable-background-networking", "--disable-component-update", "--force-device-scale-factor=1",
+                     "--host-resolver-rules=MAP rebound.example 127.0.0.1", "--disable-background-networking", "--disable-component-update", "--force-device-scale-factor=1",
                      f"--user-data-dir={self.folder.name}", f"--window-size={width},{height}"]
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")

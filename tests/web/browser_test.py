@@ -6,6 +6,7 @@ import unittest
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from attacks import Attacks  # noqa: E402,F401
 from browser import found  # noqa: E402
 from looks import Looks  # noqa: E402,F401
 from paths import Paths  # noqa: E402,F401

@@ -49,6 +49,27 @@ class Looks(Session):
         self.set("exact-y", 1)
         self.wait(f"{words} != {json.dumps(said)}", 30, "another answer")
 
+    def test_an_evaluation_is_on_the_screen_soon(self):
+        self.begin()
+        number = self.start_long()
+        # From an event's arrival to the frame after the one in which the page has drawn it.
+        late = self.run_script(
+            "return new Promise((done) => {"
+            "  const times = [], stream = new EventSource(arguments[0]);"
+            "  stream.addEventListener('evaluation', (event) => {"
+            "    const start = performance.now(), wanted = JSON.parse(event.data).done;"
+            "    const look = () => {"
+            "      if (parseInt(document.getElementById('progress-left').textContent) < wanted) return requestAnimationFrame(look);"
+            "      requestAnimationFrame(() => times.push(performance.now() - start));"
+            "      if (times.length > 7) { stream.close(); done(times.sort((a, b) => a - b)); }"
+            "    };"
+            "    requestAnimationFrame(look);"
+            "  });"
+            "})", f"{self.served.base}/v1/restorations/{number}/events?token={self.served.token}")
+        median = late[len(late) // 2]
+        print(f"on the screen {median:.0f} ms after the event, at most {late[-1]:.0f} ms", file=sys.stderr)
+        self.assertLess(median, 100)
+
     def first_paint(self, address):
         """The milliseconds until a page is seen, the least of five times."""
         times = []

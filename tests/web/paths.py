@@ -20,7 +20,8 @@ class Paths(Session):
         self.browser.drag([at(40, 40), at(50, 45), at(55, 51)])
         wrong |= {(x, y) for x in range(40, 56) for y in range(40, 52)}
         self.choose("tool", "eraser")
-        self.set("brush", 1)
+        self.set("brush", 3)
+        self.browser.press("[", "[")
         self.browser.drag([at(45, 44), at(50, 44)])
         wrong -= {(x, 44) for x in range(45, 51)}
         self.choose("tool", "brush")
@@ -84,6 +85,43 @@ class Paths(Session):
         self.wait_for("progress-part")
         self.wait(f"document.getElementById('progress').value > {before}", 20, "further progress")
         self.assertEqual(self.text("job-name"), FACE.name)
+
+    def test_a_reload_keeps_what_was_painted(self):
+        self.begin()
+        self.choose("damage", "mask")
+        wrong = self.paint()
+        self.settings(2, 3)
+        self.wait("sessionStorage.getItem('eps-draft')?.includes('\"steps\":\"3\"')", 20, "a draft")
+        self.run_script("location.reload()")
+        self.wait("document.querySelector('#demos img')")
+        self.wait_for("describe")
+        self.assertEqual(self.text("picture-name"), FACE.name)
+        self.assertTrue(self.run_script("return document.getElementById('undo').disabled"))
+        # A picture that found no room is asked for, and has its draft then.
+        self.run_script("sessionStorage.removeItem('eps-picture'); location.reload()")
+        self.wait("document.getElementById('problem').textContent.includes('Open it again')")
+        self.browser.drop(FACE, 640, 450)
+        self.wait_for("describe")
+        number = self.start()
+        job = self.served.json(f"restorations/{number}")
+        for part in (f"eps restore {FACE.name}", "--mask", "--samples 2", "--steps 3", "--model faces64-eps"):
+            self.assertIn(part, job["command"])
+        rows = grey_levels(self.served.get(f"/v1/restorations/{number}/files/mask.png"))
+        self.assertEqual({(x, y) for y in range(64) for x in range(64) if rows[y][x] == 0}, wrong)
+        # What is put aside is not kept, and a restoration gives its picture and mask back.
+        self.run_script("location.hash = 'new'")
+        self.wait_for("describe")
+        self.browser.click("#another")
+        self.wait("sessionStorage.getItem('eps-draft') == 'null'", 20, "an empty draft")
+        self.run_script("location.reload()")
+        self.wait("document.querySelector('#demos img')")
+        self.wait_for("start")
+        self.run_script("location.hash = arguments[0]", f"job={number}")
+        self.wait_for("job")
+        self.wait("document.getElementById('job-name').textContent != 'Restoration'")
+        self.browser.click("#again")
+        self.wait_for("describe")
+        self.wait(f"document.getElementById('mask-share').textContent.startsWith('{100 * len(wrong) / 4096:.2g}%')")
 
     def test_two_tabs_agree(self):
         self.begin()

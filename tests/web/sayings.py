@@ -51,6 +51,23 @@ class Sayings(Session):
         for part in ("--downscale 2,bicubic", "--simulate", "--samples 2", "--steps 3", "--model faces64-eps"):
             self.assertIn(part, command)
 
+    def test_holes_have_a_network_of_their_own(self):
+        models = self.served.json("models")
+        of_samples, of_holes = (next(one["name"] for one in models if one[key]) for key in ("default", "default_for_holes"))
+        if self.served.json("status")["device"] == "cpu":
+            self.assertEqual((of_samples, of_holes), ("photos-eps-small", "photos-eps"))
+        usual = "return document.getElementById('model').selectedOptions[0].textContent"
+        self.begin()
+        self.set("model", "")
+        self.choose("damage", "denoise")
+        self.assertEqual(self.run_script(usual), f"the usual: {of_samples}")
+        self.assertTrue(self.command().endswith(f"--model {of_samples}"))
+        self.choose("damage", "mask")
+        self.assertEqual(self.run_script(usual), f"the usual: {of_holes}")
+        at = self.pixel_at("edit")
+        self.browser.drag([at(10, 40), at(20, 40)])
+        self.assertTrue(self.command().endswith(f"--model {of_holes}"))
+
     def test_the_noise_is_read_off_a_patch(self):
         self.begin()
         self.choose("damage", "denoise")
@@ -70,8 +87,16 @@ class Sayings(Session):
         sharp = self.wait(middle)
         self.browser.click("#edit-bar button")
         self.wait(f"{middle} != {sharp}", 20, "the blurred picture")
+        self.assertEqual(self.text("edit-note"), "Preview: the damage once more")
         self.browser.click("#edit-bar button")
         self.wait(f"{middle} == {sharp}", 20, "the picture itself")
+        self.assertTrue(self.run_script("return document.getElementById('edit-note').hidden"))
+        # Another picture is seen as it is.
+        self.browser.click("#edit-bar button")
+        self.wait_for("edit-note")
+        self.browser.drop(FACE, 640, 450)
+        self.wait(f"{middle} == {sharp}", 20, "the picture itself")
+        self.assertEqual(self.run_script("return document.querySelector('#edit-bar button').ariaPressed"), "false")
 
     def test_a_mask_can_be_loaded_and_inverted(self):
         self.begin()

@@ -24,6 +24,7 @@ class Session(unittest.TestCase):
     def tearDown(self):
         self.browser.listen()
         complaints, self.browser.complaints = self.browser.complaints, []
+        self.run_script("sessionStorage.clear()")  # the next test begins without a draft
         self.browser.open("about:blank")
         for job in self.served.json("restorations"):
             self.served.delete(f"restorations/{job['id']}")

@@ -50,7 +50,7 @@ struct Server::Parts {
   explicit Parts(const ServerOptions& options)
       : host(options.host),
         rules(rules_of(options)),
-        site(options.limits, options.load, options.network),
+        site(options.limits, options.load, options.usual),
         listener(site, rules) {
     site.device = options.device;
     port = listener.open(host, options.port);

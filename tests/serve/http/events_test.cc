@@ -12,8 +12,7 @@ TEST(Events, AreOnTheWireAtOnce) {
   const Folder folder;
   const std::string network = folder.file("network.safetensors");
   write_small_eps(network, {.sigma_y = "0.01..0.2"});
-  Site site(
-      {}, [](const std::string& name) { return read_checkpoint(name); }, network);
+  Site site({}, [](const std::string& name) { return read_checkpoint(name); }, {network});
   Listener listener(site, {.token = "0123456789abcdef", .body_bytes = 1000});
   const int port = listener.open("127.0.0.1", 0);
   // One that fails keeps its place, and one that waits behind it could be changed by nobody else.

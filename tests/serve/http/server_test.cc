@@ -73,6 +73,39 @@ TEST_F(ServerTest, MakesTheFilesOfRestore) {
   EXPECT_EQ(one.Get(path)->status, 404);
 }
 
+TEST_F(ServerTest, HolesAndSingleEvaluationsHaveANetworkOfTheirOwn) {
+  options_.usual.holes = folder_.file("holes.safetensors");
+  {
+    const c10::NoGradGuard no_gradients;
+    write_small_eps(options_.usual.holes, {.sigma_y = "0.01..0.2"});
+  }
+  start();
+  for (const Json& network : get_json("/v1/models")) {
+    EXPECT_EQ(network["default"], network["name"] == network_);
+    EXPECT_EQ(network["default_for_holes"], network["name"] == options_.usual.holes);
+  }
+  const auto command_of = [&](const std::string& options, bool masked) {
+    auto parts = form(options);
+    if (masked) parts.push_back({"mask", picture_, "m.png", "image/png"});
+    auto one = client();
+    const auto answer = one.Post("/v1/restorations", parts);
+    EXPECT_EQ(answer->status, 201) << answer->body;
+    const std::string id = json_of(answer->body)["id"];
+    return get_json("/v1/restorations/" + id)["command"].get<std::string>();
+  };
+  const auto named = [](const std::string& network) { return "--model " + network; };
+  const std::string noise = R"("noise":"6","samples":1,"steps":1})";
+  const std::string denoise = R"({"operator":{"denoise":true},)" + noise;
+  EXPECT_TRUE(command_of(denoise, false).ends_with(named(network_)));
+  EXPECT_TRUE(command_of(R"({"operator":{"mask":true},)" + noise, true)
+                  .ends_with(named(options_.usual.holes)));
+  EXPECT_TRUE(command_of(R"({"operator":{"denoise":true},"noise":"6","quick":true})", false)
+                  .ends_with(named(options_.usual.holes)));
+  EXPECT_TRUE(
+      command_of(R"({"model":")" + network_ + R"(","operator":{"mask":true},)" + noise, true)
+          .ends_with(named(network_)));
+}
+
 TEST_F(ServerTest, TellsWhatAPixelMayHaveBeen) {
   start();
   const std::string id =

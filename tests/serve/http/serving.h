@@ -25,7 +25,7 @@ class Serving : public testing::Test {
     Rng rng(1);
     picture_ = encode_png((rng.uniform({1, 3, 8, 8})[0] * 255).to(at::kByte), "picture");
     options_.port = 0;
-    options_.network = network_;
+    options_.usual.samples = network_;
     options_.load = [](const std::string& name) { return read_checkpoint(name); };
     server_ = std::make_unique<Server>(options_);
   }
