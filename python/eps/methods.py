@@ -139,12 +139,14 @@ def sample(
 
 
 class Metrics(Dict[str, Tuple[float, float]]):
-    """Values with their standard errors, by the name of the metric."""
+    """Values with their standard errors, by the name of the metric.
+
+    absent  the metrics without a value, and the reasons
+    ranks   the rank histogram of the truths; empty for one sample
+    """
 
     absent: Dict[str, str]
-    """The metrics without a value, and the reasons."""
     ranks: List[float]
-    """The rank histogram of the truths; empty for one sample."""
 
 
 def metrics(
