@@ -45,8 +45,8 @@ class Method:
         derivatives are in memory at once; 0: all. It computes where the model is.
         """
         for name, count in (("samples", samples), ("steps", steps)):
-            if isinstance(count, int) and count > _MOST:
-                raise _eps.Error(f"method: {name} must be at most {_MOST}, got {count}")
+            if isinstance(count, int) and not 1 <= count <= _MOST:
+                raise _eps.Error(f"method: {name} must be 1 to {_MOST}, got {count}")
         given, measured = an_operator(operator), tensor(y, "y")
         denoiser = bound_denoiser(model, measured)
         measured = measured.to(torch.device(denoiser.device))
