@@ -14,6 +14,12 @@ if(failed)
   message(FATAL_ERROR "eps needs the torch of ${Python_EXECUTABLE}, which cannot import any. Install it first: Debian's "
                       "python3-torch, in an environment with --system-site-packages, or pip install torch")
 endif()
+# A build folder serves one torch: CMake remembers where it found its libraries, and would mix those of two.
+if(EPS_PYTHON_TORCH AND NOT EPS_PYTHON_TORCH STREQUAL found)
+  message(FATAL_ERROR "${CMAKE_BINARY_DIR} was made for the torch ${EPS_PYTHON_TORCH}, and ${Python_EXECUTABLE} imports "
+                      "${found}: take another folder, or remove this one")
+endif()
+set(EPS_PYTHON_TORCH "${found}" CACHE INTERNAL "The torch that this folder is for: version, folder, C++ ABI")
 list(GET found 0 EPS_TORCH_VERSION)
 string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" EPS_TORCH_NUMBER ${EPS_TORCH_VERSION})
 list(GET found 1 folder)

@@ -38,6 +38,8 @@ if [ -z "$python" ]; then
   python=build/python/bin/python
   [ -x $python ] || /usr/bin/python3 -m venv --system-site-packages build/python
 fi
-# Without pip's own environment, so that a second build compiles what has changed only.
+# Without pip's own environment, and in a folder that is kept, so that a second build compiles what has changed only.
+# Each torch has its own folder: CMake remembers where it found one.
+torch=$("$python" -c 'import torch; print(torch.__version__, torch.__file__)' | cksum | cut -d " " -f 1)
 "$python" -m pip install --quiet "scikit-build-core>=0.10" "pybind11>=2.10,<3" tqdm safetensors mypy
-"$python" -m pip install --quiet --no-build-isolation --no-deps .
+"$python" -m pip install --quiet --no-build-isolation --no-deps --config-settings "build-dir=build/torch-$torch" .

@@ -45,8 +45,8 @@ class Method:
         derivatives are in memory at once; 0: all. It computes where the model is.
         """
         for name, count in (("samples", samples), ("steps", steps)):
-            if isinstance(count, int) and count > _MOST:
-                raise _eps.Error(f"method: {name} must be at most {_MOST}, got {count}")
+            if isinstance(count, int) and not 1 <= count <= _MOST:
+                raise _eps.Error(f"method: {name} must be 1 to {_MOST}, got {count}")
         given, measured = an_operator(operator), tensor(y, "y")
         denoiser = bound_denoiser(model, measured)
         measured = measured.to(torch.device(denoiser.device))
@@ -139,12 +139,14 @@ def sample(
 
 
 class Metrics(Dict[str, Tuple[float, float]]):
-    """Values with their standard errors, by the name of the metric."""
+    """Values with their standard errors, by the name of the metric.
+
+    absent  the metrics without a value, and the reasons
+    ranks   the rank histogram of the truths; empty for one sample
+    """
 
     absent: Dict[str, str]
-    """The metrics without a value, and the reasons."""
     ranks: List[float]
-    """The rank histogram of the truths; empty for one sample."""
 
 
 def metrics(

@@ -152,17 +152,29 @@ class Operator:
         """Returns 1 where an entry of y is a measurement, 0 in the holes of a mask."""
         return self._bound.measured()
 
-    def observe(self, x: Array, noise: float, seed: Optional[int] = None) -> torch.Tensor:
-        """Returns A x + noise n, n ~ N(0, I) where A measures; torch's generator, or a seed's."""
-        image = tensor(x)
+    def observe(
+        self, x: Array, noise: Union[float, Array], seed: Optional[int] = None
+    ) -> torch.Tensor:
+        """Returns A x + noise n, n ~ N(0, I) where A measures; torch's generator, or a seed's.
+
+        The noise is a number, or one for each image.
+        """
+        image, level = tensor(x), number(noise, "noise")
         y = self(image)
+        bound = self._on(image)
+        count = 1 if y.dim() == len(bound.measurement) else y.shape[0]
+        if level.is_complex() or level.numel() not in (1, count):
+            raise _eps.Error(f"observe: noise: a number, or one for each of {count} images is wanted")
+        if not bool(((level >= 0) & level.isfinite()).all()):
+            raise _eps.Error(f"observe: noise must be finite and >= 0, got {noise}")
+        each = [] if level.numel() == 1 else [count] + [1] * (y.dim() - 1)
+        level = level.to(y).reshape(each)
         generator = None
         if seed is not None:
             generator = torch.Generator(device=y.device).manual_seed(seed)
         n = torch.randn(y.shape, generator=generator, dtype=y.dtype, device=y.device)
-        bound = self._on(image)
         measured = bound.measured().to(y.dtype)
-        return y + noise * n * (measured[0] if y.dim() == len(bound.measurement) else measured)
+        return y + level * n * (measured[0] if y.dim() == len(bound.measurement) else measured)
 
     def __repr__(self) -> str:
         if self._shape is None:

@@ -16,33 +16,36 @@ from .operators import Operator, an_operator, inpainting, operator as make_opera
 
 @dataclass
 class Restoration:
-    """Posterior samples of one measurement, and their summary. Images are float64 in [-1, 1]."""
+    """Posterior samples of one measurement, and their summary. Images are float64 in [-1, 1].
+
+    samples    (S, C, H, W), clipped
+    mean       (C, H, W)
+    deviation  the standard deviation of each pixel; None of one sample
+    interval   the ends of the 90% interval of each pixel, (2, C, H, W); None of one sample
+    chi2       near 1 when the samples fit the measurement
+    noise      the noise sigma_y, stated or estimated, in units of [-1, 1]
+    verdict    what chi2 says, in words
+    warnings   sentences on what was asked for
+    findings   what speaks against operator, noise or network; empty: nothing does
+    report     the content of restore.json (docs/file_formats.md)
+    y          the measurement as it was restored, (1, ...)
+    truth      the clean image of a simulated measurement, (1, C, H, W)
+    picture_format  bits, colour profile and EXIF record of the picture that was restored
+    """
 
     samples: torch.Tensor
-    """(S, C, H, W), clipped."""
     mean: torch.Tensor
-    """(C, H, W)."""
     deviation: Optional[torch.Tensor]
-    """The standard deviation of each pixel; None of one sample."""
     interval: Optional[torch.Tensor]
-    """The ends of the 90% interval of each pixel, (2, C, H, W); None of one sample."""
     chi2: float
-    """Near 1 when the samples fit the measurement."""
     noise: float
-    """The noise sigma_y, stated or estimated, in units of [-1, 1]."""
     verdict: str
-    """What chi2 says, in words."""
     warnings: List[str]
     findings: List[str]
-    """What speaks against operator, noise or network; empty: nothing does."""
     report: Dict[str, Any]
-    """The content of restore.json (docs/file_formats.md)."""
     y: Optional[torch.Tensor] = field(default=None, repr=False)
-    """The measurement as it was restored, (1, ...)."""
     truth: Optional[torch.Tensor] = field(default=None, repr=False)
-    """The clean image of a simulated measurement, (1, C, H, W)."""
     picture_format: Any = field(default=None, repr=False)
-    """Bits, colour profile and EXIF record of the picture that was restored."""
     _result: Any = field(default=None, repr=False)
 
     def write(self, file: Path, image: Optional[torch.Tensor] = None) -> None:

@@ -31,9 +31,11 @@ class PythonDenoiser final : public Denoiser {
       answer = result.cast<Tensor>();
     }
     check(answer.sizes() == query.x.sizes() && answer.is_floating_point(),
-          "denoiser: images of ",
+          "denoiser: real images of ",
           to_string(query.x.sizes()),
           " must be returned, got ",
+          answer.dtype().name(),
+          " of ",
           to_string(answer.sizes()));
     check(!is_recorded(query.x) || answer.requires_grad(),
           "denoiser: this method differentiates it, and what it returned has no derivatives");
@@ -158,6 +160,7 @@ std::shared_ptr<BoundDenoiser> python_denoiser(const py::object& function,
         sigma_min,
         " and ",
         sigma_max);
+  check(channels >= 0, "denoiser: channels must be >= 0, got ", channels);
   auto bound = std::make_shared<BoundDenoiser>();
   bound->input = parse_input(input);
   check(!bound->input.is_bridge(), "denoiser: bridges are networks of the library only");

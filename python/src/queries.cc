@@ -118,10 +118,16 @@ Preconditioning preconditioning_in(const std::string& config,
   return p;
 }
 
+// A `Scaling` keeps the query's image, which answers and targets must be like.
+struct Scaling : PreconditionedQuery {
+  Scaling(const Preconditioning& p, const Query& query, const NetworkInput& input)
+      : PreconditionedQuery(p, query, input), x(query.x) {}
+
+  Tensor x;
+};
+
 // Returns the coefficients of a query; the spectrum is resampled to the size of its images.
-std::shared_ptr<PreconditionedQuery> scaling_of(Preconditioning p,
-                                                const BoundQuery& bound,
-                                                bool scale_side) {
+std::shared_ptr<Scaling> scaling_of(Preconditioning p, const BoundQuery& bound, bool scale_side) {
   const Tensor& x = bound.query.x;
   if (p.spectrum.defined()) {
     if (p.spectrum.size(0) != x.size(2) || p.spectrum.size(1) != x.size(3) / 2 + 1)
@@ -130,7 +136,7 @@ std::shared_ptr<PreconditionedQuery> scaling_of(Preconditioning p,
   }
   NetworkInput input = bound.input;
   input.scale_side = scale_side;
-  return std::make_shared<PreconditionedQuery>(p, bound.query, input);
+  return std::make_shared<Scaling>(p, bound.query, input);
 }
 
 // Returns a network's E[x0 | query].
@@ -151,13 +157,21 @@ Tensor answer(const BoundDenoiser& network, const BoundQuery& bound) {
   return network.denoiser->mean(bound.query);
 }
 
-Tensor as_images(const PreconditionedQuery& scaling, const Tensor& x, const char* name) {
-  const Tensor input = scaling.input();
-  check(x.dim() == 4 && x.size(0) == input.size(0) && x.size(2) == input.size(2) &&
-            x.size(3) == input.size(3),
+// Networks may answer in half precision.
+const Tensor& as_images(const char* name, const Tensor& x, const Tensor& like) {
+  check(x.layout() == at::kStrided && !x.is_nested() && x.sizes() == like.sizes(),
         name,
-        ": images like the query's are wanted, got ",
-        to_string(x.sizes()));
+        ": dense images of ",
+        to_string(like.sizes()),
+        " are wanted, like the query's");
+  check(x.is_floating_point() && x.device() == like.device(),
+        name,
+        ": floating-point numbers on ",
+        like.device(),
+        " are wanted, got ",
+        x.dtype().name(),
+        " on ",
+        x.device());
   return x;
 }
 
@@ -206,32 +220,27 @@ void bind_queries(py::module_& m) {
     const NetworkInput input = parse_model_config(config).input;
     return std::pair{to_string(input), input.scale_side};
   });
-  py::class_<PreconditionedQuery, std::shared_ptr<PreconditionedQuery>>(
+  py::class_<Scaling, std::shared_ptr<Scaling>>(
       m, "Scaling", "The coefficients of D = c_skip x + c_out F(c_in x, side; c_noise) at a query.")
       .def(py::init(&scaling_of), Release())
       .def("input",
-           &PreconditionedQuery::input,
+           &Scaling::input,
            "Returns what F gets, float32 (N, C (1 + side channels), H, W).",
            Release())
-      .def_property_readonly("noise_label",
-                             &PreconditionedQuery::noise_label,
-                             "c_noise, which F gets beside it, (N) or (1).")
+      .def_property_readonly(
+          "noise_label", &Scaling::noise_label, "c_noise, which F gets beside it, (N) or (1).")
       .def(
           "mean",
-          [](const PreconditionedQuery& s, const Tensor& f) {
-            return s.mean(as_images(s, f, "answer"));
-          },
+          [](const Scaling& s, const Tensor& f) { return s.mean(as_images("answer", f, s.x)); },
           "Returns the estimate D of F's answer.",
           Release())
       .def(
           "target",
-          [](const PreconditionedQuery& s, const Tensor& x) {
-            return s.target(as_images(s, x, "x0"));
-          },
+          [](const Scaling& s, const Tensor& x0) { return s.target(as_images("x0", x0, s.x)); },
           "Returns the answer of F for which D = x0.",
           Release())
       .def("mean_square_out",
-           &PreconditionedQuery::mean_square_out,
+           &Scaling::mean_square_out,
            "Returns the mean of c_out^2 over all directions.",
            Release());
 }

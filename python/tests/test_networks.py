@@ -297,6 +297,28 @@ class OwnLoops(unittest.TestCase):
         with self.assertRaisesRegex(eps.Error, "eps.pivot has them for y"):
             eps.query(A, y, self.data(1, 1), 1.0, 0.1)
 
+    def test_answers_and_targets_unlike_the_query_are_refused(self):
+        A = eps.operator("inpaint_random:missing=0.5", (3, 12, 12))
+        x = torch.rand(2, 3, 12, 12)
+        query = eps.query(A, A(x), x, 0.5, 0.1)
+        posterior = eps.Posterior(torch.nn.Conv2d(6, 3, 1), "eps")
+        posterior.model.forward = lambda x, noise_label: x[:, :3].half()  # as under autocast
+        scaling = eps.precondition(query)
+        for wrong, words in [
+            (x[:1], "images of 2 x 3 x 12 x 12 are wanted"),
+            (x[:, :1], "images of 2 x 3 x 12 x 12 are wanted"),
+            (x.to_sparse(), "dense images"),
+            ((x * 255).to(torch.uint8), "floating-point numbers on cpu are wanted, got unsigned char"),
+            (x.to(torch.complex64), "floating-point numbers on cpu"),
+            (x.to("meta"), "on cpu are wanted, got float on meta"),
+        ]:
+            for function in (scaling.mean, scaling.target, lambda x0: posterior.loss(query, x0)):
+                with self.assertRaisesRegex(eps.Error, words):
+                    function(wrong)
+        self.assertEqual(posterior(query).shape, x.shape)
+        with self.assertRaisesRegex(eps.Error, "must be returned, got c10::complex<float> of 1 x"):
+            eps.method("ddnm", steps=2)(x[:1], eps.operator("identity"), 0.1, lambda x, s: x.to(torch.complex64))
+
     def test_any_function_is_the_prior_of_every_zero_shot_method(self):
         """With the answers of a network, a function and a module draw what the network draws."""
         with tempfile.TemporaryDirectory() as folder:

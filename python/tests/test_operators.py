@@ -129,6 +129,9 @@ class Verbs(unittest.TestCase):
         self.assertEqual(noise[~measured].abs().max(), 0)
         n = int(measured.sum())
         self.assertLess(abs(noise[measured].std() / 0.1 - 1), 5 / (2 * n) ** 0.5)
+        levels = torch.tensor([0.0, 0.1, 0.2, 0.3])
+        each = A.observe(x, levels, seed=0) - A(x)
+        torch.testing.assert_close(each, noise * 10 * levels.reshape(4, 1, 1, 1))
 
 
 class AnySize(unittest.TestCase):
@@ -311,6 +314,12 @@ class Messages(unittest.TestCase):
             (lambda: A(torch.zeros(1, 3, 9, 8)), "N x 3 x 8 x 8 is wanted, got 1 x 3 x 9 x 8"),
             (lambda: A(torch.zeros(1, 3, 8, 8, dtype=torch.float16)), "float32 or float64"),
             (lambda: A.ridge(image(), -1.0), ">= 0"),
+            (lambda: A.observe(image(), -0.1), "noise must be finite and >= 0, got -0.1"),
+            (lambda: A.observe(image(), float("nan")), "noise must be finite and >= 0, got nan"),
+            (lambda: A.observe(image(2), torch.ones(3)), "one for each of 2 images is wanted"),
+            (lambda: A.observe(image(), torch.tensor(1j)), "a number, or one"),
+            (lambda: eps.Prior(lambda x, sigma: x, channels=-1), "channels must be >= 0, got -1"),
+            (lambda: eps.method("ddnm")(image(), A, 0.1, lambda x, s: x, steps=0), "steps must be 1 to"),
             (lambda: eps.operator("identity", (3, 8)), r"the shape \(C, H, W\)"),
         ]:
             with self.assertRaisesRegex(eps.Error, words):

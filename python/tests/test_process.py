@@ -1,10 +1,12 @@
 """What would take the process down: wrong calls, and two libtorch."""
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import torch
 from support import ROOT
 
 import eps
@@ -37,6 +39,24 @@ class Source(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 1)
         self.assertIn("is the source of eps, which is not built there: pip install .", done.stderr)
+
+
+class Build(unittest.TestCase):
+    @unittest.skipUnless(all(map(shutil.which, ("cmake", "make", "c++"))), "skipped: there is no CMake")
+    def test_a_folder_of_another_torch_is_refused_with_words(self):
+        """CMake would link the libraries that it remembers of the other one."""
+        with tempfile.TemporaryDirectory() as folder:
+            other = "-DEPS_PYTHON_TORCH=1.2.3;/of/another;1"
+            python = f"-DPython_EXECUTABLE={sys.executable}"
+            done = subprocess.run(
+                ["cmake", "-S", ROOT, "-B", folder, "-DEPS_PYTHON=ON", python, other],
+                capture_output=True,
+                text=True,
+            )
+        self.assertEqual(done.returncode, 1)
+        words = " ".join(done.stderr.split())
+        self.assertIn("was made for the torch 1.2.3;/of/another;1, and", words)
+        self.assertIn(torch.__version__, words)
 
 
 class OneLibtorch(unittest.TestCase):
