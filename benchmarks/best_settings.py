@@ -5,15 +5,15 @@
 
 TUNING.json has several rows of a method, and ROWS.csv is what `eps bench` made of it. For each task and each method the
 row with the lowest METRIC (energy_score_fair) is added to the rows of COMPARISON.json, under the method's words before
-the comma of its label. Settings at which a cell failed or is missing do not count. Prints what was chosen, and whether
-it was the first or the last of the numbers that were tried.
+the comma of its label. Settings at which a cell failed or is missing do not count. Prints what was chosen, of how many
+settings, and whether it was the first or the last of the numbers that were tried.
 """
 import argparse
 import csv
 import json
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("tuning", metavar="TUNING.json")
@@ -26,7 +26,7 @@ options = parser.parse_args()
 
 def numbers(setting):
     """Returns the options of a method that are numbers: {"zeta": 0.3}."""
-    return {key: float(value) for key, value in re.findall(r"(\w+)=([-+.\de]+)", setting)}
+    return {key: float(value) for key, value in re.findall(r"(\w+)=([-+]?\d[\d.e+-]*)", setting)}
 
 
 def edges(setting, tried):
@@ -44,6 +44,7 @@ with open(options.tuning) as file:
 with open(options.comparison) as file:
     comparison = json.load(file)
 settings = {row["label"]: row for row in tuning["methods"]}
+counts = Counter(label.split(",")[0] for label in settings)
 scores = defaultdict(dict)  # (task, method): {label: score}
 with open(options.rows, newline="") as file:
     rows = csv.DictReader(file)
@@ -51,13 +52,17 @@ with open(options.rows, newline="") as file:
         sys.exit(f"{options.rows} has no column {options.by}; there are {', '.join(rows.fieldnames)}")
     for row in rows:
         if row["method"] in settings and row[options.by] not in ("", "nan", "inf"):
-            scores[row["task"], row["method"].split(",")[0]][row["method"]] = float(row[options.by])
+            tried = scores[row["task"], row["method"].split(",")[0]]
+            if row["method"] in tried:
+                sys.exit(f"{options.rows} has several rows of {row['method']} for {row['task']}; one noise level is wanted")
+            tried[row["method"]] = float(row[options.by])
 chosen = defaultdict(list)  # label of the setting: tasks
 for (task, method), tried in scores.items():
     label = min(tried, key=tried.get)
     chosen[label].append(task)
     at_edge = edges(settings[label]["method"], [settings[other]["method"] for other in tried])
-    print(f"{task:48} {label:40} {tried[label]:8.4f}  {('edge: ' + ', '.join(at_edge)) if at_edge else ''}")
+    print(f"{task:48} {label:40} {tried[label]:8.4f}  of {len(tried)} of {counts[method]} settings"
+          f"{'; edge: ' + ', '.join(at_edge) if at_edge else ''}")
 for label in settings:
     if label in chosen:
         comparison["methods"].append({**settings[label], "label": label.split(",")[0], "tasks": chosen[label]})

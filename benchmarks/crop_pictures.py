@@ -11,7 +11,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 if len(sys.argv) not in (4, 5):
     sys.exit(__doc__.strip())
@@ -25,7 +25,7 @@ else:
 chosen = sorted(pictures)[:int(sys.argv[4]) if len(sys.argv) == 5 else None]
 squares = {}
 for name in chosen:
-    picture = Image.open(io.BytesIO(pictures[name])).convert("RGB")
+    picture = ImageOps.exif_transpose(Image.open(io.BytesIO(pictures[name]))).convert("RGB")
     if min(picture.size) < size:
         sys.exit(f"{name} has {picture.width} x {picture.height} pixels; {size} x {size} are wanted")
     left, top = ((side - size) // 2 for side in picture.size)

@@ -10,9 +10,9 @@ deepinv. `--make-only` ends with the measurements; `--made` finds them in FOLDER
 Prints, for each kind of measurement made with OpenCV, Pillow, SciPy, NumPy and deepinv and for its counterpart made by
 eps itself: chi2, the PSNR of the mean, and the share of the true pixels in the 90% intervals, with standard errors over
 images; apart, the same share of the pixels that are not measured, where there are such (the frame beyond a valid blur,
-the missing colours of a mosaic). The CSV has the root mean square error of the mean in the outermost pixels, too, and
-the deviation that the samples give it. The noise is NumPy's, of standard deviation 0.05, and is stated. The CSV has a row for
-each kind, with the paired difference of the PSNR: restore_foreign.csv in FOLDER unless it is named.
+the missing colours of a mosaic). The noise is NumPy's, of standard deviation 0.05, and is stated. The CSV has a row for
+each kind, with the paired difference of the PSNR, and the root mean square error of the mean in the outermost pixels
+and the deviation that the samples give it: restore_foreign.csv in FOLDER unless it is named.
 
 With `--wrong` each measurement is declared as something else. Then the columns are how many of the images have a finding,
 how many of these name the true cause, chi2 and the PSNR of the mean: restore_wrong.csv.

@@ -236,11 +236,14 @@ async function submit(quick) {
     for (const name of ['samples', 'steps', 'method']) delete wanted.options[name];
   }
   at('restore').disabled = at('quick').disabled = true;
+  const submitted = picture;
   try {
     const job = await api.create(wanted.options, wanted.picture, wanted.files);
     complain();
-    made.add(job.id);
-    keep(toDraft);
+    if (picture === submitted) {  // not another that was opened meanwhile
+      made.add(job.id);
+      keep(toDraft);
+    }
     created(job.id);
   } catch (failure) {
     complain(failure.message);
