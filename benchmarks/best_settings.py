@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
+from pathlib import Path
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("tuning", metavar="TUNING.json")
@@ -39,6 +40,9 @@ def edges(setting, tried):
     return found
 
 
+for path in (options.tuning, options.rows, options.comparison):
+    if not Path(path).is_file():
+        sys.exit(f"{path}: no such file")
 with open(options.tuning) as file:
     tuning = json.load(file)
 with open(options.comparison) as file:

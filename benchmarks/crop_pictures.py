@@ -13,9 +13,13 @@ from pathlib import Path
 
 from PIL import Image, ImageOps
 
-if len(sys.argv) not in (4, 5):
+if len(sys.argv) not in (4, 5) or not all(number.isdecimal() for number in [sys.argv[2], *sys.argv[4:]]):
     sys.exit(__doc__.strip())
 source, size, out = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+if not source.is_dir() and not (source.is_file() and zipfile.is_zipfile(source)):
+    sys.exit(f"{source}: neither a folder nor a ZIP archive")
+if out.exists():
+    sys.exit(f"{out} exists; a new file is wanted")
 endings = (".png", ".jpg", ".jpeg")
 if source.is_dir():
     pictures = {path.name: path.read_bytes() for path in source.iterdir() if path.suffix.lower() in endings}
