@@ -33,9 +33,9 @@ int default_threads() {
 }
 
 // Keeps freed memory in the process, also that of large tensors up to some. glibc would return it
-// to the system at once and fetch it again, page by page, at every step of a sampler. It does so in
-// spite of the thresholds in the arenas of threads, whose heaps end at 64 MB: a restoration in a
-// thread of eps serve took a tenth longer. One arena serves all threads.
+// to the system at once and fetch it again, page by page, at every step of a sampler. Threads share
+// one arena: in those of their own heaps end at 64 MB, and glibc returns them in spite of the
+// thresholds, which made a restoration in a thread of eps serve a tenth longer.
 void keep_freed_memory() {
   eps::keep_large_blocks();
 #ifdef __GLIBC__

@@ -8,7 +8,8 @@ whose events are read, and by one whose running means are fetched as well, each 
 told of: what the page does. Printed are medians and quartiles of the rounds: of the share of the
 processor's time that the threads of requests take from those that sample, which other programs
 hardly change, and of the sampling time over that of `eps restore`, which wants a quiet machine. The
-script fails if a median of the former is above the bar. Not part of the test suite: it takes minutes.
+script fails if a median of the former, or a lower quartile of the latter, is above the bar: threads
+that sample in a server may be slower by themselves. Not part of the test suite: it takes minutes.
 """
 import argparse
 import http.client
@@ -108,7 +109,7 @@ def main():
         for k, what in enumerate(("share of requests", "sampling time")):
             low, median, high = (100 * q for q in statistics.quantiles([one[name][k] for one in rounds], n=4))
             print(f"{name}, {what}: {median:+.1f}% (quartiles {low:+.1f} to {high:+.1f})")
-            worst = max(worst, median) if k == 0 else worst
+            worst = max(worst, median if k == 0 else low)
     print(f"{cost.fetched} running means fetched")
     sys.exit(0 if worst <= MOST else 1)
 
